@@ -24,6 +24,7 @@ import {
 } from './accept/idempotency.ts';
 import { modeOf } from './prepare/mode.ts';
 import { intakeOf, prepareWrite, type PreparedWrite, type ReceivedWrite } from './prepare/prepare.ts';
+import { outcomesTold } from './record/settle.ts';
 import { accept, planFor, type AskedAgain } from './retry.ts';
 import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
 import { readyToSend } from './send/send.ts';
@@ -128,13 +129,17 @@ async function perform(
     rendered(answerWrite(plan, operationId, outcomes), requestId),
   );
   const send = await readyToSend(deps, prepared, requestId);
-  const { operationId, outcomes, earlier } = await deps.writes.perform(
+  const { operationId, outcomes, recorded, earlier } = await deps.writes.perform(
     intakeOf(prepared, { requestId, key: claim, retryOf: retryOf?.operation.id }),
     send,
     // A key that is kept for ever keeps no answer: that is made of the operation.
     claim?.forever ? undefined : answerOf,
   );
-  return earlier ? { earlier } : answerOf(operationId, outcomes);
+  if (earlier) return { earlier };
+  const told = outcomesTold(plan.kind, recorded, outcomes);
+  return told === outcomes
+    ? answerOf(operationId, outcomes)
+    : rendered(answerWrite(plan, operationId, told), requestId);
 }
 
 async function acceptAgain(

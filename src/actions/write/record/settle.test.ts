@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Failure, RecordOutcome } from '../../../providers/index.ts';
-import { settle, settleSynchronous } from './settle.ts';
+import { outcomesTold, settle, settleSynchronous } from './settle.ts';
 import type { WorkItem } from '../../../operations/index.ts';
 
 const policy = { baseMs: 1_000, capMs: 60_000, random: () => 0.5 };
@@ -77,5 +77,25 @@ describe('src/operations/settle', () => {
     const retryable = { ...refused, retryable: true };
     for (const kind of ['unknown', 'notApplied'] as const)
       expect(rescued({ kind, failure: retryable })).toMatchObject({ done: true });
+  });
+
+  test('an upsert that is not recorded may be done by another node: its caller is not told that it was not', () => {
+    const outcomes: RecordOutcome[] = [
+      { kind: 'notApplied', failure: refused },
+      { kind: 'applied', recordId: '1' },
+    ];
+    expect(outcomesTold('upsert', false, outcomes)).toEqual([
+      {
+        kind: 'unknown',
+        failure: {
+          category: 'unknownOutcome',
+          retryable: true,
+          message: expect.stringContaining('bad') as string,
+        },
+      },
+      outcomes[1],
+    ]);
+    expect(outcomesTold('upsert', true, outcomes)).toBe(outcomes);
+    expect(outcomesTold('create', false, outcomes)).toBe(outcomes);
   });
 });

@@ -8,7 +8,7 @@ import {
   type Tally,
   type WorkItem,
 } from '../../../operations/index.ts';
-import type { RecordOutcome } from '../../../providers/index.ts';
+import type { Failure, RecordOutcome, WriteKind } from '../../../providers/index.ts';
 import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
 import { refusesRecord } from '../send/attempt-upsert.ts';
 import type { ItemResult } from '../send/sender.ts';
@@ -48,6 +48,28 @@ export function allOutcomes(item: WorkItem, outcome: RecordOutcome): ItemResult 
 export function unknownOutcome(message: string): RecordOutcome {
   return { kind: 'unknown', failure: { category: 'unknownOutcome', retryable: false, message } };
 }
+
+/**
+ * What the caller of a synchronous write is told. While nothing is recorded of an upsert, another node may take it over and send it
+ * again: that it was not done says nothing of what becomes of it.
+ */
+export function outcomesTold(
+  kind: WriteKind,
+  isRecorded: boolean,
+  outcomes: readonly RecordOutcome[],
+): readonly RecordOutcome[] {
+  if (isRecorded || kind !== 'upsert') return outcomes;
+  return outcomes.map((outcome) =>
+    outcome.kind === 'notApplied' ? { kind: 'unknown', failure: unrecorded(outcome.failure) } : outcome,
+  );
+}
+
+const unrecorded = ({ message }: Failure): Failure => ({
+  category: 'unknownOutcome',
+  // A repetition leaves the same state.
+  retryable: true,
+  message: `it was not done (${message}), which could not be recorded in time: it may be sent again`,
+});
 
 /** An attempt that threw, perhaps after its first byte. */
 export function brokeOff(error: unknown): RecordOutcome {
