@@ -194,7 +194,8 @@ export async function whatIsLeft({ database }: World): Promise<string[]> {
   const rows = await patiently(() =>
     database.raw(
       `SELECT 'work ' || kind || ' ' || state || ' due ' || due_at AS what FROM work WHERE project_id <> $1
-      UNION ALL SELECT 'operation ' || id || ' ' || resource FROM operation WHERE status = 'in_progress'`,
+      UNION ALL SELECT 'operation ' || id || ' ' || resource FROM operation WHERE status = 'in_progress'
+      UNION ALL SELECT 'counts of ' || operation_id FROM operation_delta`,
       [ballast],
     ),
   );
