@@ -102,10 +102,11 @@ describe.skipIf(process.platform !== 'linux')('test/journeys/proxy-memory', () =
 
   it('a caller who does not read, and a provider who does not, hold the other side back', async () => {
     const idleMb = residentMb();
-    const { result, peakMb } = await peakDuring(() => transfer('/unread', size, 1_500));
-    expect(result.received).toBe(size);
-    // What the kernels' buffers and ours take, in both directions.
-    expect(result.sentUnread).toBeLessThan(size / 2);
+    const large = 2 * size;
+    const { result, peakMb } = await peakDuring(() => transfer('/unread', large, 1_500));
+    expect(result.received).toBe(large);
+    // What the kernels' buffers and ours take, in both directions: up to 45 MiB on a busy machine.
+    expect(result.sentUnread).toBeLessThan(large / 2);
     expect(peakMb - idleMb).toBeLessThan(64);
     const slow = await peakDuring(() => transfer('/slow', size));
     expect(slow.result.received).toBe(size);
