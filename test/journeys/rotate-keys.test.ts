@@ -202,7 +202,7 @@ describe('test/journeys/rotate-keys', () => {
     } finally {
       await platform.stop();
     }
-  }, 90_000);
+  }, 180_000);
 
   it('`master-keys rotate` without a key that is still needed says so, and ends with 1', async () => {
     await seed(vaultOf(oldKey), 3);
