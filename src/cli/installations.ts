@@ -1,4 +1,5 @@
 import { answerOf, type ConfigContent, type Installation, type Svc } from '../../ui/client/src/index.ts';
+import { ConfigContent as ContentSchema } from '../installations/config/schema.ts';
 import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -102,7 +103,7 @@ export async function updateInstallation(installationId: string, options: Update
   say(options, changed, lineOf(changed));
 }
 
-const contentMembers = ['provider', 'read', 'write', 'subscribe', 'proxy'];
+const contentMembers = Object.keys(ContentSchema.properties);
 
 /** The content that a part is taken from: what was given is that, or the value of the only part. Pure. */
 function contentOf(given: Record<string, unknown>, parts: readonly string[] = []): object {

@@ -29,8 +29,7 @@ export function presentOperation(row: OperationRow): Operation {
     },
     errors: (row.errors ?? []).map((error) => Object.assign({ index: error.index }, presentFailure(error))),
     counts: {
-      // A read tells of its run once a second. What arrived before that was emitted, too.
-      total: Math.max(row.total, row.succeeded + row.failed + row.unknown),
+      total: totalOf(row),
       succeeded: row.succeeded,
       failed: row.failed,
       unknown: row.unknown,
@@ -41,6 +40,11 @@ export function presentOperation(row: OperationRow): Operation {
     createTime: momentOf(row.id),
     updateTime: row.updated_at.toISOString(),
   };
+}
+
+/** A read tells of its run once a second. What arrived before that was emitted, too. */
+function totalOf({ total, succeeded, failed, unknown }: OperationRow): number {
+  return Math.max(total, succeeded + failed + unknown);
 }
 
 function readOf(row: OperationRow, details: ReadDetails): Pick<Operation['metadata'], 'progress' | 'read'> {
@@ -58,7 +62,7 @@ function readOf(row: OperationRow, details: ReadDetails): Pick<Operation['metada
       ...(since === null ? {} : { since: new Date(since).toISOString() }),
       until: new Date(until).toISOString(),
       pages,
-      emitted: Math.max(row.total, row.succeeded + row.failed),
+      emitted: totalOf(row),
       delivered: row.succeeded,
     },
   };

@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { applyPolicies, shapeFields, type FieldRule, type FieldRules } from './fields.ts';
+import {
+  applyPolicies,
+  compileRules,
+  shapeFields as shape,
+  type FieldRule,
+  type FieldRules,
+} from './fields.ts';
 
 function rules(settings: Record<string, FieldRule> = {}, more: Partial<FieldRules> = {}): FieldRules {
   return { settings, valueDefaults: {}, mappings: {}, unsetMappings: [], ...more };
 }
+
+const shapeFields = (kind: 'create' | 'update', sent: Record<string, unknown>, by: FieldRules) =>
+  shape(kind, sent, compileRules(by));
 
 describe('actions/write/fields', () => {
   test('§2.5 default: is applied when the field is missing, for each kind of value', () => {

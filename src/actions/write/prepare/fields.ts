@@ -45,14 +45,14 @@ export type Unsent = Pick<ShapedFields, 'unmapped' | 'dropped'>;
 export function shapeFields(
   kind: 'create' | 'update',
   sent: Readonly<Record<string, unknown>>,
-  rules: FieldRules,
+  compiled: CompiledRules,
 ): ShapedFields {
-  const { byKey, ...found } = mapNames(sent, rules);
+  const { rules, policies } = compiled;
+  const { byKey, ...found } = mapNames(sent, compiled);
   for (const [name, value] of defaultsFor(kind, rules)) {
     const field = providerName(name, rules);
     if (!byKey.has(field.toLowerCase())) byKey.set(field.toLowerCase(), { name: field, value });
   }
-  const { policies } = compiled(rules);
   const shaped: ShapedFields = { fields: {}, ifEmpty: [], ...found };
   for (const [key, { name, value }] of byKey) {
     const policy = policyFor(kind, policies.get(key));
@@ -111,16 +111,39 @@ function* defaultsFor(kind: 'create' | 'update', rules: FieldRules): Generator<[
 }
 
 /** The provider field that a name of the request or of the config stands for. */
-export function providerName(name: string, rules: FieldRules): string {
-  if (Object.hasOwn(rules.mappings, name)) return rules.mappings[name] ?? name;
-  const { mappings } = compiled(rules);
-  return mappings.size === 0 ? name : (mappings.get(name.toLowerCase()) ?? name);
+export function providerName(name: string, rules: Pick<FieldRules, 'mappings'>): string {
+  return lookUp(rules.mappings, name) ?? name;
+}
+
+function lookUp(mappings: FieldRules['mappings'], name: string): string | undefined {
+  if (Object.hasOwn(mappings, name)) return mappings[name];
+  return hasNone(mappings) ? undefined : foldedOf(mappings).get(name.toLowerCase());
+}
+
+/** As for most objects: nothing is remembered of them. */
+function hasNone(mappings: FieldRules['mappings']): boolean {
+  for (const _name in mappings) return false;
+  return true;
+}
+
+const folded = new WeakMap<FieldRules['mappings'], Map<string, string>>();
+
+/** The mappings by their names in lower case, made once for all fields of all records; of two the first counts. */
+function foldedOf(mappings: FieldRules['mappings']): Map<string, string> {
+  const known = folded.get(mappings);
+  if (known) return known;
+  const made = new Map<string, string>();
+  for (const [name, field] of Object.entries(mappings)) {
+    const key = name.toLowerCase();
+    if (!made.has(key)) made.set(key, field);
+  }
+  folded.set(mappings, made);
+  return made;
 }
 
 /** What the rules say of a name, by it in lower case. */
-interface CompiledRules {
-  /** Of two mappings that differ in case alone the first counts. */
-  mappings: ReadonlyMap<string, string>;
+export interface CompiledRules {
+  rules: FieldRules;
   /** Mapped names that are paths. */
   nested: readonly string[];
   policies: ReadonlyMap<string, FieldRule>;
@@ -129,29 +152,18 @@ interface CompiledRules {
   known: ReadonlySet<string> | undefined;
 }
 
-const compiledRules = new WeakMap<FieldRules, CompiledRules>();
-
-/** Made once for all fields of all records. */
-function compiled(rules: FieldRules): CompiledRules {
-  const before = compiledRules.get(rules);
-  if (before) return before;
-  const { settings, unsetMappings, only } = rules;
-  const mappings = new Map<string, string>();
-  for (const [name, field] of Object.entries(rules.mappings)) {
-    const key = name.toLowerCase();
-    if (!mappings.has(key)) mappings.set(key, field);
-  }
-  const made = {
-    mappings,
-    nested: Object.keys(rules.mappings).filter(isPath),
-    policies: new Map<string, FieldRule>(),
+/** Made once for all records of a request. */
+export function compileRules(rules: FieldRules): CompiledRules {
+  const { settings, mappings, unsetMappings, only } = rules;
+  return {
+    rules,
+    nested: Object.keys(mappings).filter(isPath),
+    policies: new Map(
+      Object.entries(settings).map(([name, rule]) => [providerName(name, rules).toLowerCase(), rule]),
+    ),
     unset: new Set(unsetMappings.map((name) => name.toLowerCase())),
     known: only && knownOf(rules, only),
   };
-  compiledRules.set(rules, made);
-  for (const [name, rule] of Object.entries(settings))
-    made.policies.set(providerName(name, rules).toLowerCase(), rule);
-  return made;
 }
 
 /** The builder's and the provider's names of the mappings. What a record is known by is sent in any case. */
@@ -165,9 +177,8 @@ type ByKey = Map<string, { name: string; value: unknown }>;
 
 function mapNames(
   sent: Readonly<Record<string, unknown>>,
-  rules: FieldRules,
+  { rules, nested, unset, known }: CompiledRules,
 ): { byKey: ByKey } & Pick<ShapedFields, 'collisions'> & Unsent {
-  const { nested, unset, known } = compiled(rules);
   const byKey: ByKey = new Map();
   const found: Pick<ShapedFields, 'collisions'> & Unsent = { collisions: [], unmapped: [], dropped: [] };
   const take = (name: string, value: unknown): void => {

@@ -13,8 +13,10 @@ import { deadlineOf } from './deadline.ts';
 import { modeOf } from './mode.ts';
 import {
   applyPolicies,
+  compileRules,
   shapeFields,
   unsentOf,
+  type CompiledRules,
   type FieldRules,
   type ShapedFields,
   type Unsent,
@@ -76,7 +78,7 @@ export function planWrite(
   if (refusal) return { refusal };
   const items = itemsOf(request);
   const field = keyField(request, scope.rules);
-  const rules = request.type === 'upsert' ? withoutRulesOf(field, scope.rules) : scope.rules;
+  const rules = compileRules(request.type === 'upsert' ? withoutRulesOf(field, scope.rules) : scope.rules);
   const shaped = items.map((item) => planRecord(request.type, item, rules, field));
   const issues = shaped.flatMap(({ record, collisions }, index) => {
     const twice = 'stands twice in the record: under its own and under its mapped name';
@@ -187,7 +189,7 @@ function at(request: WriteRequest, index: number): string {
 function planRecord(
   kind: WriteKind,
   item: Item,
-  rules: FieldRules,
+  rules: CompiledRules,
   upsertBy: string,
 ): { record: PlannedRecord } & Pick<ShapedFields, 'collisions'> & Unsent {
   const extras = {

@@ -1,7 +1,14 @@
 import { isExactNumber } from '../../../kit/json.ts';
 import type { Issue } from '../../../kit/problem.ts';
 import type { WriteRequest } from '../schema.ts';
-import { providerName, shapeFields, type FieldRules, type ShapedFields, type Unsent } from './fields.ts';
+import {
+  providerName,
+  shapeFields,
+  type CompiledRules,
+  type FieldRules,
+  type ShapedFields,
+  type Unsent,
+} from './fields.ts';
 import type { PlannedRecord } from './stored.ts';
 
 /** Of a value that tells records apart. */
@@ -27,18 +34,18 @@ type Shaped = Pick<PlannedRecord, 'key' | 'fields' | 'onUpdate'>;
 
 /**
  * What is sent of a record to be created or updated. The field that it goes by is no value to be written: no default stands in for
- * it, and no policy keeps it back: `rules` are those of the other fields. Where the two would differ, the record holds both.
+ * it, and no policy keeps it back: the rules are those of the other fields. Where the two would differ, the record holds both.
  */
 export function shapeUpsert(
   sent: Readonly<Record<string, unknown>>,
   field: string,
-  rules: FieldRules,
+  compiled: CompiledRules,
 ): { shaped: Shaped } & Pick<ShapedFields, 'collisions'> & Unsent {
-  const { fields, ...found } = shapeFields('create', sent, rules);
+  const { fields, ...found } = shapeFields('create', sent, compiled);
   const key = keyOf(valueOf(fields, field));
   const shaped: Shaped = { fields, ...(key === undefined ? {} : { key }) };
-  if (!hasRules(rules)) return { shaped, ...found };
-  return { shaped: { ...shaped, ...asUpsert(fields, shapeFields('update', sent, rules)) }, ...found };
+  if (!hasRules(compiled.rules)) return { shaped, ...found };
+  return { shaped: { ...shaped, ...asUpsert(fields, shapeFields('update', sent, compiled)) }, ...found };
 }
 
 /** The fields of a record that is created, and those of one that is updated where they are others. */
