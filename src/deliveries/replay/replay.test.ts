@@ -14,6 +14,9 @@ import type { NewMessage } from '../messages.ts';
 import type { ReplayRequest } from './schema.ts';
 import { forgetReplays } from './store.ts';
 
+/** What ended with its destination. */
+const withIt = { status: 'canceled', reason: 'The destination was deleted.' };
+
 describe('deliveries/replay', () => {
   let test: TestDatabase;
   let world: DeliveryWorld;
@@ -51,7 +54,11 @@ describe('deliveries/replay', () => {
     );
   const work = (kind = 'delivery') =>
     world.rows('SELECT * FROM work WHERE project_id = $1 AND kind = $2', [world.projectId, kind]);
-  const idle = () => eventually(work, (rows) => rows.length === 0);
+  const idle = (kind = 'delivery') =>
+    eventually(
+      () => work(kind),
+      (rows) => rows.length === 0,
+    );
   /** Delivered once, and nothing waits. */
   const deliver = async (count: number, values: Partial<NewMessage> = {}): Promise<string[]> => {
     const ids = await world.queue(mine, count, values);
@@ -308,9 +315,8 @@ describe('deliveries/replay', () => {
       [mine],
     );
     expect(row).toEqual({ changed: 0 });
-    expect(await world.deliveries.replays.cancel(world.projectId, replayId!)).toMatchObject({
-      status: 'canceled',
-    });
+    const again = await world.deliveries.replays.cancel(world.projectId, replayId!);
+    expect(again.status).toBe('canceled');
     expect(
       await world.rows(`SELECT action FROM audit_log WHERE target_id = $1 ORDER BY id`, [replayId]),
     ).toEqual([{ action: 'replay.started' }, { action: 'replay.canceled' }]);
@@ -342,14 +348,8 @@ describe('deliveries/replay', () => {
     await deliver(2);
     const { replayId } = await start({ filter: { destination: mine }, destination: 'elsewhere' });
     await world.deliveries.destinations.delete(world.projectId, 'elsewhere', { cancelPending: true });
-    expect(await over(replayId)).toMatchObject({
-      status: 'canceled',
-      reason: 'The destination was deleted.',
-    });
-    await eventually(
-      () => work('replay'),
-      (rows) => rows.length === 0,
-    );
+    expect(await over(replayId)).toMatchObject(withIt);
+    await idle('replay');
     expect(
       await start({ filter: { destination: elsewhere }, destination: 'mine', dryRun: true }),
     ).toMatchObject({ count: 0 });
@@ -360,18 +360,11 @@ describe('deliveries/replay', () => {
     await deliver(2);
     other.answer = (response) => response.writeHead(500).end();
     const { replayId } = await start({ filter: { destination: mine }, destination: 'elsewhere' });
-    await eventually(
-      () => work('replay'),
-      (rows) => rows.length === 0,
-    );
+    await idle('replay');
     expect(await get(replayId)).toMatchObject({ status: 'running', progress: { queued: 2, pending: 2 } });
     await world.deliveries.destinations.delete(world.projectId, 'elsewhere', { cancelPending: true });
     await idle();
-    expect(await get(replayId)).toMatchObject({
-      status: 'canceled',
-      reason: 'The destination was deleted.',
-      progress: { delivered: 0, pending: 0 },
-    });
+    expect(await get(replayId)).toMatchObject({ ...withIt, progress: { delivered: 0, pending: 0 } });
   });
 
   it('is forgotten with the messages of its time, unless it goes on', async () => {
@@ -401,8 +394,7 @@ describe('deliveries/replay', () => {
     ];
     for (const [request, name] of wrong)
       await expect(start(request)).rejects.toMatchObject({ details: { issues: [{ name }] } });
-    expect(await start({ filter: { destination: 'mine', to: at }, dryRun: true })).toMatchObject({
-      count: 0,
-    });
+    const counted = await start({ filter: { destination: 'mine', to: at }, dryRun: true });
+    expect(counted).toMatchObject({ count: 0 });
   });
 });
