@@ -18,7 +18,7 @@ import { ask, type RunOptions } from './world.ts';
 
 /** Messages to a file, which needs an embedded database, and so a single node. The node dies again and again. */
 export async function runFiles(
-  { files, fileKills, seed, silenceMs }: DeliverySettings,
+  { files, fileKills, seed, silences, silenceMs }: DeliverySettings,
   { sources = repository, say, onOpen }: RunOptions,
 ): Promise<Omit<Findings, 'deeds'>> {
   const closing: (() => Promise<unknown>)[] = [];
@@ -27,7 +27,7 @@ export async function runFiles(
   };
   onOpen?.(close);
   try {
-    const desk = await openDesk(sources, { silenceMs }, closing);
+    const desk = await openDesk(sources, { silences, silenceMs }, closing);
     const { database, projectId, destination, folder, node } = desk;
     const random = createRandom(seed, 'files');
     const kept = new Map<string, Kept>();
@@ -68,7 +68,7 @@ interface Desk {
 
 async function openDesk(
   sources: string,
-  patience: { silenceMs: number },
+  patience: Pick<DeliverySettings, 'silences' | 'silenceMs'>,
   closing: (() => Promise<unknown>)[],
 ): Promise<Desk> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-faults-'));

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import type { Settings } from './settings.ts';
 
 /** One node of the platform: a process that dies and comes back on the same ports. */
 export interface NodeProcess {
@@ -9,7 +10,7 @@ export interface NodeProcess {
   /** Resolves with `true` if it killed itself at its point, once it is gone. */
   readonly gone: Promise<boolean>;
   signal(name: NodeJS.Signals): void;
-  /** Resolves once it takes requests; throws after the longest time that a start may take, with a silence of the database in it. */
+  /** Resolves once it takes requests; throws after the longest time that a start may take, with every silence of the database in it. */
   ready(): Promise<void>;
   /** The end of what it printed. */
   said(): string;
@@ -22,7 +23,7 @@ export function createNode(
   root: string,
   base: string,
   env: Record<string, string>,
-  { silenceMs }: { silenceMs: number },
+  { silences, silenceMs }: Pick<Settings, 'silences' | 'silenceMs'>,
 ): NodeProcess {
   let child: ChildProcess | undefined;
   let gone: Promise<boolean> = Promise.resolve(false);
@@ -79,7 +80,7 @@ export function createNode(
       child?.kill(name);
     },
     async ready() {
-      const giveUpAt = Date.now() + startMs + silenceMs;
+      const giveUpAt = Date.now() + startMs + silences * silenceMs;
       while (Date.now() < giveUpAt) {
         const answer = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
           () => undefined,

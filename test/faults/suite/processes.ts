@@ -16,7 +16,7 @@ import { leaseMs, type Settings } from './settings.ts';
 export const repository = join(import.meta.dirname, '../../..');
 const skewedClock = pathToFileURL(join(import.meta.dirname, 'skewed-clock.mjs')).href;
 
-export type NodeSettings = Pick<Settings, 'skewMs' | 'providerCallMs' | 'silenceMs'>;
+export type NodeSettings = Pick<Settings, 'skewMs' | 'providerCallMs' | 'silences' | 'silenceMs'>;
 
 /** A database of its own on the server of `DATABASE_URL`, or a whole server, which then may be crashed. */
 export async function openServer(
