@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
+import { Value } from 'typebox/value';
 import { exitCodes, Failure } from './cli/failure.ts';
 import { operatorWords } from './cli/operator-words.ts';
 import { nearest } from './kit/nearest.ts';
+import { Email } from './people/schema.ts';
 
 const roles = [
   'all',
@@ -38,7 +40,7 @@ export function readCommand(args: readonly string[]): Command {
   const { words, given } = parsed(args);
   const role = roleOf(words);
   const values = valuesOf(role, given);
-  refuseMissing(role, values);
+  refuseUnfit(role, values);
   const { label = 'made on the server', project, email } = values.texts;
   const { plan = false, json = false, 'nothing-lost': nothingLost = false } = values.flags;
   const named = {
@@ -146,8 +148,8 @@ function unknownOption(path: string, written: string, own: readonly string[]): F
   );
 }
 
-/** What must be said, since it is no small thing. */
-function refuseMissing(role: Command['role'], { texts: { email }, flags }: Values): void {
+/** What must be said, since it is no small thing, and what cannot be meant. */
+function refuseUnfit(role: Command['role'], { texts: { email }, flags }: Values): void {
   if (role === 'operator-keys create' && !flags.full)
     throw usage(
       'svc operator-keys create makes keys with all rights, which must be said.',
@@ -160,6 +162,8 @@ function refuseMissing(role: Command['role'], { texts: { email }, flags }: Value
     );
   if (role === 'people reset' && !email)
     throw usage('svc people reset needs the address of the person.', 'Give it by --email.');
+  const isAddress: boolean = email === undefined || Value.Check(Email, email);
+  if (!isAddress) throw usage(`${email} is no e-mail address.`, 'Write it such as --email ada@example.com.');
   if (role === 'migrate' && flags.json && !flags.plan)
     throw usage('svc migrate takes --json with --plan only.', 'Leave --json away, or give --plan, too.');
 }

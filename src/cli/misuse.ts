@@ -24,7 +24,15 @@ export class Words extends Command {
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context === 'function') return super.help(context);
     if (context?.error && this.parent) throw bareOf(this);
+    const [first, asked] = this.args;
+    if (context?.error && first === 'help' && asked !== undefined) this.#refuse(asked);
     return super.help(context);
+  }
+
+  /** A word that is no command, such as the one behind `svc help`. */
+  #refuse(word: string): never {
+    this.args = [word];
+    return (this as unknown as { unknownCommand(): never }).unknownCommand();
   }
 
   override error(message: string, { code = '' }: { code?: string } = {}): never {

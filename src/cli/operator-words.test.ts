@@ -24,6 +24,7 @@ describe('cli/operator-words', () => {
     ['operator-keys create --full --label', '--label needs a value.', 'Write it behind the option; '],
     ['operator-keys create --label --full', '--label needs a value.', 'Write it behind the option; '],
     ['operator-keys create', 'makes keys with all rights', 'Write svc operator-keys create --full.'],
+    ['people invite --owner --email ada', 'ada is no e-mail address.', '--email ada@example.com.'],
     ['people reset', 'svc people reset needs the address of the person.', 'Give it by --email.'],
   ])('a mistake is one sentence and one remedy: svc %s', async (words, sentence, remedy) => {
     const env = { SVC_LOG_FORMAT: 'json' };
@@ -32,6 +33,26 @@ describe('cli/operator-words', () => {
     expect({ code, out, more }).toEqual({ code: 2, out: '', more: [''] });
     expect(said).toContain(sentence);
     expect(todo).toContain(remedy);
+  });
+
+  it.each([
+    ['help people', 'Usage: svc people <command>'],
+    ['help migrate', 'Usage: svc migrate [options]'],
+    ['help keys', 'Usage: svc keys [options] [command]'],
+  ])('help before a word tells what --help behind it does: svc %s', async (words, usage) => {
+    const [word = ''] = words.split(' ').slice(1);
+    const [before, behind] = await Promise.all([at.run(words.split(' ')), at.run([word, '--help'])]);
+    expect(before).toMatchObject({ code: 0, err: '' });
+    expect(before.out).toMatch(usage);
+    expect(before.out).toBe(behind.out);
+  });
+
+  it('help on a word that is no command says so', async () => {
+    expect(await at.run(['help', 'wirte'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: 'svc has no command wirte.\nDid you mean write? `svc --help` tells those that there are.\n',
+    });
   });
 
   it('a mistake is JSON where --json is said', async () => {

@@ -92,11 +92,11 @@ export function isOperators([word = '']: readonly string[]): boolean {
   return firstWords.has(word);
 }
 
-/** What `--help` after an operator's words tells; nothing where it is not asked for. */
-export function operatorHelp(args: readonly string[]): string | undefined {
+/** What `--help` after an operator's words, or `help` before them, tells; nothing where it is not asked for. */
+export function operatorHelp(given: readonly string[]): string | undefined {
+  const args = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   if (!isOperators(args) || !args.some((one) => one === '--help' || one === '-h')) return undefined;
-  const given = args.filter((one) => !one.startsWith('-'));
-  const [first = '', second = ''] = given;
+  const [first = '', second = ''] = args.filter((one) => !one.startsWith('-'));
   const whole = parts.includes(first) ? 'server' : [first, second].join(' ').trim();
   const one =
     operatorWords.find(({ words }) => words === whole) ?? operatorWords.find(({ words }) => words === first);

@@ -42,14 +42,16 @@ export function whole(least: number, most: number): (text: string) => number {
   };
 }
 
-/** A time as RFC 3339 has it, or a day. */
+/** A time as RFC 3339 has it, or a day; in UTC unless a zone is named. */
 export function time(text: string): string {
-  const value = new Date(text);
+  const value = new Date(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
   const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? [];
   // The 31st of February is a day of March to the parser.
   const isDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day);
   if (isDay && !Number.isNaN(value.getTime())) return value.toISOString();
-  throw new InvalidArgumentError('Give a time such as 2026-11-22T08:00:00Z.');
+  throw new InvalidArgumentError(
+    'Give a time such as 2026-11-22T08:00:00Z, or a day; in UTC unless a zone is named.',
+  );
 }
 
 /** The name or id of a thing: never a path, an address, or what a shell left quotes around. */

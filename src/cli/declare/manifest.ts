@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { calling, command, listing, named, several, whole } from './command.ts';
+import { calling, command, filled, listing, named, several, whole } from './command.ts';
 
 /** What a builder declares, and the providers that there are. */
 export function declareManifest(program: Command): void {
@@ -66,7 +66,7 @@ function declareBeginning(program: Command): void {
     .option('--port <port>', 'of the server, the next one of its proxy, or free ones', whole(1, 65_534), 4000)
     .option('--receiver-port <port>', 'where deliveries are received', whole(1, 65_535), 4400)
     .option('--data-dir <folder>', 'where the database is kept', '.svc/dev')
-    .option('-g, --group <ref>', 'the customer that is connected', 'acme')
+    .option('-g, --group <ref>', 'the customer that is connected', filled, 'acme')
     .option('--json', 'say where everything is, and each delivery, as JSON')
     .action(async (path: string, options) => (await import('../dev/dev.ts')).dev(path, options));
 }

@@ -140,13 +140,16 @@ export async function platformAt(
   return { base, projectId, apiKey, ...simulators, call } as unknown as Platform;
 }
 
+/** A database that was killed recovers for longer than this on no machine that the suite is run on. */
+const patienceMs = 60_000;
+
 /** Repeats a query while the database is away. */
 export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let left = 100; ; left -= 1) {
+  for (const giveUpAt = Date.now() + patienceMs; ;) {
     try {
       return await work();
     } catch (error) {
-      if (left === 0) throw error;
+      if (Date.now() > giveUpAt) throw error;
       await sleep(100);
     }
   }

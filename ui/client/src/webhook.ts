@@ -18,6 +18,7 @@ export async function verifyWebhook<Message = unknown>(
   request: WebhookRequest,
   secret: string | readonly string[],
 ): Promise<Message> {
+  const keys = await keysOf(Array.isArray(secret) ? (secret as readonly string[]) : [secret as string]);
   const { id, timestamp, signature } = signatureParts(request.headers);
   const sentAt = Number(timestamp);
   if (!(Math.abs(Date.now() / 1_000 - sentAt) <= toleranceSeconds))
@@ -30,8 +31,7 @@ export async function verifyWebhook<Message = unknown>(
   const given = signature
     .split(' ')
     .flatMap((part) => (part.startsWith('v1,') ? [fromBase64(part.slice('v1,'.length))] : []));
-  const secrets = Array.isArray(secret) ? (secret as readonly string[]) : [secret as string];
-  if (!(await isSignedByOne(secrets, given, signed))) throw invalid('none of the secrets made its signature');
+  if (!(await isSignedByOne(keys, given, signed))) throw invalid('none of the secrets made its signature');
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Message;
   } catch (cause) {
@@ -39,22 +39,28 @@ export async function verifyWebhook<Message = unknown>(
   }
 }
 
+type Key = Parameters<typeof crypto.subtle.verify>[1];
+
 /** `verify` of WebCrypto compares in constant time. */
 async function isSignedByOne(
-  secrets: readonly string[],
+  keys: readonly Key[],
   given: readonly (Uint8Array<ArrayBuffer> | undefined)[],
   signed: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   let isSigned = false;
-  for (const secret of secrets) {
-    const key = await keyOf(secret);
+  for (const key of keys)
     for (const one of given)
       if (one && (await crypto.subtle.verify('HMAC', key, one, signed))) isSigned = true;
-  }
   return isSigned;
 }
 
-function keyOf(secret: string): Promise<Parameters<typeof crypto.subtle.verify>[1]> {
+/** Secrets that cannot be any are a fault of the receiver, whatever the message. */
+async function keysOf(secrets: readonly string[]): Promise<Key[]> {
+  if (secrets.length === 0) throw new TypeError('verifyWebhook: it was given no secret');
+  return Promise.all(secrets.map(keyOf));
+}
+
+function keyOf(secret: string): Promise<Key> {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined;
   if (!bytes || bytes.length === 0)
     throw new TypeError(
