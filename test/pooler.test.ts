@@ -69,7 +69,7 @@ describe.skipIf(!program)(`test/pooler${skipped}`, () => {
   it('says what is missing when DATABASE_URL leads to a pooler and nothing leads to the server', async () => {
     const lost = openDatabase({ url: pooler.through(test.url), poolSize: 2, applicationName: 'svc test' });
     await expect(lost.rows({ name: 'test_lost', text: 'SELECT 1' })).rejects.toThrow(
-      'DATABASE_URL leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL',
+      'leads to a pooler that keeps no sessions: let SVC_DATABASE_DIRECT_URL lead',
     );
     await lost.close();
   });

@@ -203,7 +203,7 @@ describe('test/journeys/start', () => {
         const node = await start({ DATABASE_URL: pooler.through(url) });
         expect(await node.ended).toBe(1);
         expect(node.said()).toContain(
-          'leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL',
+          'leads to a pooler that keeps no sessions: let SVC_DATABASE_DIRECT_URL lead',
         );
         const doctor = await start(
           { DATABASE_URL: pooler.through(url) },

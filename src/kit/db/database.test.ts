@@ -112,6 +112,18 @@ describe('src/kit/db/database', () => {
     },
   );
 
+  it.each(['25006', '53100'])('says that it takes no changes where it answers so (%s)', async (state) => {
+    const wire = await startForwarder(test.url);
+    const database = openDatabase({ url: wire.url, poolSize: 1, applicationName: 'test' });
+    wire.refuse([state], 1);
+    await expect(database.rows(backend)).rejects.toMatchObject({
+      code: 'database-unavailable',
+      message: expect.stringContaining('answers and takes no changes') as string,
+    });
+    await database.close();
+    await wire.close();
+  });
+
   it('a transaction that met a conflict is rolled back on its connection, which serves on', async () => {
     const single = openDatabase({ url: test.url, poolSize: 1, applicationName: 'test' });
     const [before] = await single.rows<{ pid: number }>(backend);

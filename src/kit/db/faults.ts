@@ -101,13 +101,19 @@ export function originOf(error: unknown): unknown {
 }
 
 export const keepsNoSessions =
-  'DATABASE_URL leads to a pooler that keeps no sessions: set SVC_DATABASE_DIRECT_URL to a URL that leads to the server itself';
+  'DATABASE_URL, or SVC_DATABASE_DIRECT_URL where that is set, leads to a pooler that keeps no sessions: let SVC_DATABASE_DIRECT_URL lead to the server itself';
+
+/** Why, its operator is told by `/readyz`: it may name what is no caller's. */
+const takesNoChanges =
+  'The database answers and takes no changes now, as one whose disk is full. Nothing was accepted. The operator is told why.';
 
 /** Every failure to reach the database is one problem; other errors stay what they are. */
 export function asProblem(error: unknown): unknown {
   if (error instanceof Error && /unsupported startup parameter/.test(error.message))
     return new Error(keepsNoSessions, { cause: error });
-  return (isDatabaseAway(error) || isRefused(error)) && !(error instanceof Problem)
-    ? problem('database-unavailable', { cause: error })
-    : error;
+  if (error instanceof Problem || !(isDatabaseAway(error) || isRefused(error))) return error;
+  return problem('database-unavailable', {
+    cause: error,
+    ...(refusingStates.has(sqlState(error) ?? '') ? { detail: takesNoChanges } : {}),
+  });
 }
