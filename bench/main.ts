@@ -18,6 +18,7 @@ import { waitingMemory } from './figures/waiting-memory.ts';
 import { deliver } from './figures/deliver.ts';
 import { deliverIsolated } from './figures/deliver-isolated.ts';
 import { replay } from './figures/replay.ts';
+import { replayLive } from './figures/replay-live.ts';
 import { retention } from './figures/retention.ts';
 import { readMemory } from './figures/read-memory.ts';
 import { readThrough } from './figures/read-through.ts';
@@ -56,6 +57,7 @@ const figures: Figure[] = [
   deliver,
   deliverIsolated,
   replay,
+  replayLive,
   retention,
   listOperations,
   consolePage,

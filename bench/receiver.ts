@@ -11,8 +11,8 @@ export interface Received {
 /** Endpoints that take webhooks, in a process of their own. */
 export interface Receiver {
   urls: string[];
-  /** Begins anew; those at these places of `urls` do not answer any more. */
-  reset: (hanging?: readonly number[]) => Promise<void>;
+  /** Begins anew; those at these places of `urls` do not answer any more, and with `live` what is replayed does not count. */
+  reset: (how?: { hanging?: readonly number[]; live?: boolean }) => Promise<void>;
   /** Resolves when so many different messages came to the others. */
   until: (messages: number) => Promise<Received>;
   close: () => Promise<void>;
@@ -23,8 +23,8 @@ export async function startReceiver(endpoints: number): Promise<Receiver> {
   const control = `http://127.0.0.1:${port}/__bench`;
   return {
     urls: ports.map((one) => `http://127.0.0.1:${one}/`),
-    async reset(hanging = []) {
-      const body = JSON.stringify({ hanging: hanging.map((at) => ports[at]) });
+    async reset({ hanging = [], live = false } = {}) {
+      const body = JSON.stringify({ hanging: hanging.map((at) => ports[at]), live });
       await fetch(control, { method: 'POST', body });
     },
     async until(messages) {

@@ -1,3 +1,4 @@
+import type { DestinationLane } from '../deliveries.ts';
 import { scaled, type Figure } from '../figure.ts';
 import { announce } from '../queue.ts';
 import { startEndpoints, type Endpoints } from './deliver.ts';
@@ -7,13 +8,15 @@ const everyMs = 50;
 const bursts = scaled(10_000) / everyMs;
 const backlog = 1_000;
 
-/** The 95th of a hundred, in milliseconds from the making of a message to its receipt, at a steady rate to the healthy ones. */
-async function p95({ database, receiver, lanes, queue }: Endpoints, hanging: number): Promise<number> {
-  const healthy = lanes.filter((_, at) => at !== hanging);
+/** The 95th of a hundred, in milliseconds from the making of a message to its receipt, at a steady rate to these. */
+export async function p95(
+  { database, receiver, queue }: Endpoints,
+  to: readonly DestinationLane[],
+): Promise<number> {
   const each = (perSecond * everyMs) / 1_000;
   const startedAt = performance.now();
   for (let burst = 0; burst < bursts; burst += 1) {
-    const next = Array.from({ length: each }, (_, n) => healthy[(burst * each + n) % healthy.length]);
+    const next = Array.from({ length: each }, (_, n) => to[(burst * each + n) % to.length]);
     await queue(next.filter((lane) => lane !== undefined));
     await announce(database);
     const restMs = startedAt + (burst + 1) * everyMs - performance.now();
@@ -40,13 +43,14 @@ export const deliverIsolated: Figure = {
         hanging += 1;
         const lane = lanes[hanging];
         if (!lane) throw new Error('no endpoint is left');
+        const healthy = lanes.filter((one) => one !== lane);
         await receiver.reset();
-        const yardstick = await p95(endpoints, hanging);
-        await receiver.reset([hanging]);
+        const yardstick = await p95(endpoints, healthy);
+        await receiver.reset({ hanging: [hanging] });
         await queue(Array.from({ length: backlog }, () => lane));
         await announce(database);
         await new Promise((resolve) => setTimeout(resolve, 500));
-        const value = await p95(endpoints, hanging);
+        const value = await p95(endpoints, healthy);
         await drop(endpoints, lane);
         return { value, yardstick };
       },

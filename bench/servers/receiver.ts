@@ -1,6 +1,6 @@
 /**
  * Takes webhooks at as many ports as are asked for, and prints them. `POST /__bench` at the first of them begins anew, with the
- * ports named in `hanging` not answering any more, and breaks off what was not answered before; `GET /__bench?messages=N` is answered once so many different messages came
+ * ports named in `hanging` not answering any more and with what is replayed not counted where `live` is said, and breaks off what was not answered before; `GET /__bench?messages=N` is answered once so many different messages came
  * to the others: when the last of them did, and how long each took from its making, in milliseconds.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 let hanging = new Set<number>();
+let live = false;
 const unanswered = new Set<ServerResponse>();
 let took = new Map<string, number>();
 let lastAt = 0;
@@ -22,7 +23,7 @@ const receive = (request: IncomingMessage, response: ServerResponse): void => {
   }
   request.once('end', () => {
     response.writeHead(204).end();
-    note(id);
+    if (!live || request.headers['x-svc-replay'] === undefined) note(id);
   });
 };
 
@@ -36,7 +37,9 @@ function note(id: string): void {
 
 async function control(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === 'POST') {
-    hanging = new Set(((await json(request)) as { hanging: number[] }).hanging);
+    const asked = (await json(request)) as { hanging: number[]; live: boolean };
+    hanging = new Set(asked.hanging);
+    live = asked.live;
     took = new Map();
     for (const one of unanswered) one.destroy();
     unanswered.clear();
