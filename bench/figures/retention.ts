@@ -7,21 +7,26 @@ import { startStage } from '../stage.ts';
 const messages = scaled(1_000_000);
 const daysAgo = 40;
 const keepDays = 30;
+/** A statement is given half a minute. */
+const perStatement = 50_000;
+
+const project = `'0190a000-0000-7000-8000-00000000000b'::uuid`;
+const dayStart = `date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '${daysAgo} days'`;
+const id = `(left(svc_uuid_floor(${dayStart})::text, 24) || lpad(to_hex(n), 12, '0'))::uuid`;
 
 /** What both have: a day of messages with their deliveries, as the partition of that day or as tables that nobody else uses. */
 async function fill(database: Database, message: string, delivery: string): Promise<void> {
-  const project = '0190a000-0000-7000-8000-00000000000b';
-  await database.raw(
-    `INSERT INTO ${message} (project_id, id, installation_id, group_ref, object, destination_id, page, slice, records, bytes, encoding, body, keys)
-    SELECT '${project}', (left(svc_uuid_floor(date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '${daysAgo} days')::text, 24)
-      || lpad(to_hex(n), 12, '0'))::uuid, '${project}', 'g', 'contacts', '${project}', 1, 0, 1, 600, 0, convert_to(repeat('x', 600), 'UTF8'), '[]'
-    FROM generate_series(1, ${messages}) n`,
-  );
-  await database.raw(
-    `INSERT INTO ${delivery} (project_id, message_id, destination_id, status, ended, attempts, first_at, last_at)
-    SELECT project_id, id, destination_id, 'delivered', 'delivered', 1, now(), now() FROM ${message}
-    WHERE id < svc_uuid_floor(now() - interval '${daysAgo - 1} days')`,
-  );
+  for (let from = 1; from <= messages; from += perStatement) {
+    const numbers = `generate_series(${from}, ${Math.min(messages, from + perStatement - 1)}) n`;
+    await database.raw(
+      `INSERT INTO ${message} (project_id, id, installation_id, group_ref, object, destination_id, page, slice, records, bytes, encoding, body, keys)
+      SELECT ${project}, ${id}, ${project}, 'g', 'contacts', ${project}, 1, 0, 1, 600, 0, convert_to(repeat('x', 600), 'UTF8'), '[]' FROM ${numbers}`,
+    );
+    await database.raw(
+      `INSERT INTO ${delivery} (project_id, message_id, destination_id, status, ended, attempts, first_at, last_at)
+      SELECT ${project}, ${id}, ${project}, 'delivered', 'delivered', 1, now(), now() FROM ${numbers}`,
+    );
+  }
   await database.raw('CHECKPOINT').catch(() => undefined);
 }
 
