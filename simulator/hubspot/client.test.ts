@@ -247,6 +247,15 @@ describe('simulator/hubspot/client', () => {
         hs_merged_object_ids: ids.join(';'),
       });
     }
+    const property = await hub.client.crm.properties.coreApi.getByName('contacts', 'hs_merged_object_ids');
+    expect(property).toMatchObject({ type: 'enumeration', fieldType: 'checkbox', options: [] });
+    const filter = { propertyName: property.name, operator: FilterOperatorEnum.HasProperty };
+    const found = await contacts().searchApi.doSearch({ filterGroups: [{ filters: [filter] }], limit: 10 });
+    expect(found.results.map(({ id }) => id)).toEqual([merged.id]);
+    for (const archived of [false, true]) {
+      const listed = await contacts().basicApi.getPage(100, String(Number(ids[0]) - 1), [], [], [], archived);
+      expect(listed.results.filter(({ id }) => ids.includes(id))).toEqual([]);
+    }
     await contacts().basicApi.update(ids[1]!, { properties: { city: 'Bern' } });
     expect((await contacts().basicApi.getById(merged.id, ['city'])).properties['city']).toBe('Bern');
     const again = await contacts().basicApi.create({ properties: { email: 'third@example.com' } });

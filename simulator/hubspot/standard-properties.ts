@@ -60,7 +60,7 @@ const ENGAGEMENT = [time('hs_timestamp'), OWNER, choice('hs_attachment_kind', ['
 /** On every object. */
 export const SYSTEM_PROPERTIES: ShortProperty[] = [
   shown(number('hs_object_id', 'Record ID')),
-  shown(text('hs_merged_object_ids')),
+  shown({ ...choice('hs_merged_object_ids', [], 'checkbox'), label: 'Merged record IDs' }),
   shown(text('hs_object_source')),
 ];
 
