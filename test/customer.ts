@@ -181,6 +181,20 @@ export async function simulator<Body = unknown>(
   return (text === '' ? undefined : JSON.parse(text)) as Body;
 }
 
+/** Merges two contacts at the simulated HubSpot; answers the id of what comes of them. */
+export async function mergeContacts(url: string, primary: string, other: string): Promise<string> {
+  const { accessToken } = await simulator<{ accessToken: string }>(url, 'POST', '/tokens', {
+    action: 'issue',
+  });
+  const answer = await fetch(`${url}/crm/v3/objects/contacts/merge`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ primaryObjectId: primary, objectIdToMerge: other }),
+  });
+  if (!answer.ok) throw new Error(`the merge was answered ${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as { id: string }).id;
+}
+
 export async function effects(url: string, object?: string): Promise<SimulatorEffect[]> {
   const found = await simulator<{ effects: SimulatorEffect[] } | SimulatorEffect[]>(
     url,

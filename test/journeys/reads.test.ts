@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { during, requestsOf, simulator, type ProblemBody } from '../customer.ts';
+import { during, mergeContacts, requestsOf, simulator, type ProblemBody } from '../customer.ts';
 import { ReadWorld } from '../read-world.ts';
 
 describe('test/journeys/reads', () => {
@@ -105,6 +105,30 @@ describe('test/journeys/reads', () => {
     await world.tick(at, 'contacts');
     const gone = world.receiver.entries({ groupRef: at.groupRef }).filter(({ deleted }) => deleted);
     expect(gone).toMatchObject([{ id: ids[0], deleted: true }]);
+  }, 60_000);
+
+  it('delivers as deleted what was merged, once while the record that came of it stays as it is', async () => {
+    const at = await world.contacts();
+    const [primary, other] = await Promise.all(
+      ['merged@example.com', 'into@example.com'].map((email) =>
+        world.change('contacts', undefined, { email }),
+      ),
+    );
+    await world.tick(at, 'contacts');
+    const ids = [primary!.ids[0]!, other!.ids[0]!];
+    const into = await mergeContacts(world.first.hubspot, ids[0]!, ids[1]!);
+    await world.tick(at, 'contacts');
+    const told = world.receiver
+      .entries({ groupRef: at.groupRef, objectName: 'people' })
+      .filter(({ raw }) => raw.id === into);
+    expect(told).toMatchObject([
+      { fields: { email: 'merged@example.com' } },
+      { deleted: true },
+      { deleted: true },
+    ]);
+    expect(told.slice(1).map(({ id }) => id)).toEqual(ids);
+    const again = await world.tick(at, 'contacts');
+    expect(again.metadata.read.emitted).toBe(0);
   }, 60_000);
 
   it('reads the history of a new object once, beside its schedule, with filters of its own', async () => {

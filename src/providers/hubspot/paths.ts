@@ -8,6 +8,8 @@ export const schemasPath = '/crm-object-schemas/v3/schemas';
 
 // Object names: `contacts`, `CONTACT`, `0-1`, `2-123456`, `p123_name`. Ids are numeric so far; HubSpot does not promise it.
 const segment = /^[\w-]{1,200}$/;
+/** The id of a record that is read. */
+export const recordId = /^\d{1,30}$/;
 
 export function objectPath(objectName: string, rest = ''): string {
   return `${objectsApi}/${checked(objectName)}${rest}`;

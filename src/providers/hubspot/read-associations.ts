@@ -5,10 +5,8 @@ import type { AssociatedRecord, AssociationsOf, ReadAssociationsAbility } from '
 import { invalidCall, type Failure } from '../failure.ts';
 import { failureOf } from './failure.ts';
 import { isOwners } from './owners.ts';
-import { associationsPath, faultOfObjectName } from './paths.ts';
+import { associationsPath, faultOfObjectName, recordId } from './paths.ts';
 import { detailedPage, detailRequests, failureOfDetails } from './read.ts';
-
-const recordId = /^\d{1,30}$/;
 
 /** By the batch read, which tells the labels, too; neither a search nor a list does. */
 export const readAssociations: ReadAssociationsAbility = {

@@ -13,6 +13,8 @@ const perPage = { search: 200, list: 100, archived: 100 };
 const mostSearchFilters = 3;
 /** What HubSpot adds to the properties of a record. */
 const frame = 12;
+/** The property that names the records that were merged into one, joined by `;`. */
+export const mergedField = 'hs_merged_object_ids';
 
 type Way = keyof typeof perPage;
 
@@ -33,11 +35,17 @@ export function unsentFilters(query: ReadQuery): readonly ReadFilter[] {
   return query.filters.slice(wayOf(query) === 'search' ? mostSearchFilters : 0);
 }
 
-/** The properties that a record needs: those wanted, those filtered by here, and the time of its change. */
-export function readProperties({ object, fields, filters }: ReadQuery): string[] {
+/** The properties that a record needs: those wanted, those filtered by here, the time of its change, and what was merged into one that is gone. */
+export function readProperties({ object, fields, filters, deleted }: ReadQuery): string[] {
   const modified = modifiedField(object);
   const filtered = filters.map(({ fieldName }) => fieldName);
-  return knownFields(object, [...fields, ...filtered, ...(modified === undefined ? [] : [modified])]);
+  const merged = deleted ? [mergedField] : [];
+  return knownFields(object, [
+    ...fields,
+    ...filtered,
+    ...(modified === undefined ? [] : [modified]),
+    ...merged,
+  ]);
 }
 
 /** Whether the properties have no room in the request, so that the values are read by id. */
@@ -59,6 +67,12 @@ export function searchBody(query: ReadQuery, lastId: string): JsonObject {
   return searchBodyWith(query, lastId, narrowed(query));
 }
 
+/** Asks for the records that others were merged into, with what was. */
+export function mergesBody(query: ReadQuery, lastId: string): JsonObject {
+  const properties = knownFields(query.object, [mergedField, modifiedField(query.object) ?? '']);
+  return searchBodyOf(query, lastId, properties, [{ propertyName: mergedField, operator: 'HAS_PROPERTY' }]);
+}
+
 function narrowed(query: ReadQuery): string[] {
   const modified = modifiedField(query.object);
   if (!isNarrow(query)) return readProperties(query);
@@ -76,7 +90,17 @@ function listPathWith(query: ReadQuery, after: string, properties: readonly stri
 }
 
 function searchBodyWith(query: ReadQuery, lastId: string, properties: readonly string[]): JsonObject {
-  const { object, since, until, filters } = query;
+  const conditions = query.filters.slice(0, mostSearchFilters).map((filter) => condition(query, filter));
+  return searchBodyOf(query, lastId, properties, conditions);
+}
+
+function searchBodyOf(
+  query: ReadQuery,
+  lastId: string,
+  properties: readonly string[],
+  conditions: readonly JsonObject[],
+): JsonObject {
+  const { object, since, until } = query;
   const time = modifiedField(object);
   const bound = (operator: string, at: number): JsonObject => ({
     propertyName: time,
@@ -90,7 +114,7 @@ function searchBodyWith(query: ReadQuery, lastId: string, properties: readonly s
           { propertyName: 'hs_object_id', operator: 'GT', value: lastId },
           ...(since === undefined ? [] : [bound('GT', since)]),
           bound('LTE', until),
-          ...filters.slice(0, mostSearchFilters).map((filter) => condition(query, filter)),
+          ...conditions,
         ],
       },
     ],

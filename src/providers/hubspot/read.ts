@@ -11,12 +11,14 @@ import type {
 import { invalidCall, type Failure } from '../failure.ts';
 import { countOf, isWithin, passes, recordsWithIds, refusalOfQuery, timeOf, timeTextOf } from '../read.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
+import { idOfMerges, mergedInto, mergesBehind, tellsOfMerges } from './merges.ts';
 import { isOwners } from './owners.ts';
-import { faultOfObjectName, objectPath } from './paths.ts';
+import { faultOfObjectName, objectPath, recordId } from './paths.ts';
 import {
   isNarrow,
   listPath,
   longestSearch,
+  mergesBody,
   modifiedField,
   pageLimit,
   readProperties,
@@ -27,12 +29,12 @@ import {
 
 const largestPage = 200;
 const detailsPerRead = 100;
-const recordId = /^\d{1,30}$/;
 
 /**
  * By search, sorted by id and each page a search of its own behind the last id: so no page meets the limit of 10,000 results,
  * and neither equal times nor changes while it goes on move a record past it. By the list where search cannot find the
- * records (archived ones, an object without a time of change) and where everything is wanted.
+ * records (archived ones, an object without a time of change) and where everything is wanted. Those that were merged into
+ * others are deleted, too: a search for the others follows on the list of archived ones.
  */
 export const read: ReadAbility = {
   largestPage,
@@ -41,6 +43,8 @@ export const read: ReadAbility = {
   refusal,
   begin: (query) => (wayOf(query) === 'search' ? '0' : ''),
   build(query, cursor) {
+    const lastId = idOfMerges(cursor);
+    if (lastId !== undefined) return searchRequest(query, mergesBody(query, lastId));
     if (wayOf(query) !== 'search') return { method: 'GET', path: listPath(query, cursor) };
     return searchRequest(query, searchBody(query, cursor));
   },
@@ -74,6 +78,7 @@ function judge(query: ReadQuery, cursor: string, answers: readonly HttpAnswer[])
   if (!listed) return { failure: failureOf(answer) };
   const more = nextOf(query, cursor, listed);
   if (!more) return { failure: failureOf(answer) };
+  if (idOfMerges(cursor) !== undefined) return mergesPage(query, listed.rows, answer, more);
   if (!isNarrow(query)) return pageOf(query, listed.rows, answer, more);
   const ids = listed.rows.map(({ id }) => id);
   if (details.length === 0 && ids.length > 0) return { ask: detailRequests(query, ids) };
@@ -104,13 +109,22 @@ function rowsIn(answer: HttpAnswer): Listed | undefined {
 }
 
 /** Where the next page begins, if there is one. Undefined for a page that leads to itself, which would never end. */
-function nextOf(query: ReadQuery, cursor: string, { rows, after }: Listed): { next?: string } | undefined {
-  if (wayOf(query) !== 'search') {
-    if (after === undefined) return {};
-    return after === cursor ? undefined : { next: after };
+function nextOf(query: ReadQuery, cursor: string, listed: Listed): { next?: string } | undefined {
+  const lastOfMerges = idOfMerges(cursor);
+  if (lastOfMerges !== undefined) {
+    const more = behindIds(query, lastOfMerges, listed);
+    return more?.next === undefined ? more : { next: mergesBehind(more.next) };
   }
+  if (wayOf(query) === 'search') return behindIds(query, cursor, listed);
+  const { after } = listed;
+  if (after === undefined) return query.deleted && tellsOfMerges(query) ? { next: mergesBehind('0') } : {};
+  return after === cursor ? undefined : { next: after };
+}
+
+/** The same of a search behind an id. */
+function behindIds(query: ReadQuery, lastId: string, { rows, after }: Listed): { next?: string } | undefined {
   const ids = rows.map(({ id }) => BigInt(id));
-  if (ids.some((id) => id <= BigInt(cursor))) return undefined;
+  if (ids.some((id) => id <= BigInt(lastId))) return undefined;
   if (ids.length === 0 || (after === undefined && ids.length < pageLimit(query))) return {};
   return { next: ids.reduce((most, id) => (id > most ? id : most)).toString() };
 }
@@ -156,6 +170,21 @@ export function failureOfDetails(answer: HttpAnswer): Failure | undefined {
     .find(({ category }) => category !== 'notFound');
 }
 
+/** What was merged into records that stand. */
+function mergesPage(
+  query: ReadQuery,
+  rows: readonly Row[],
+  answer: HttpAnswer,
+  more: { next?: string },
+): { page: ReadPage } | { failure: Failure } {
+  const judged = pageOf({ ...query, deleted: false }, rows, answer, {});
+  if ('failure' in judged) return judged;
+  const merged = judged.page.records.map(mergedInto);
+  const isKnown = merged.every((some) => some !== undefined);
+  if (!isKnown || merged.some(({ length }) => length === 0)) return { failure: failureOf(answer) };
+  return { page: { records: merged.flat(), ...more } };
+}
+
 function pageOf(
   query: ReadQuery,
   rows: readonly Row[],
@@ -169,7 +198,10 @@ function pageOf(
       ({ at, record }) => isWithin(query, at) && passes(query.object, unsentFilters(query), record.fields),
     )
     .map(({ record }) => record);
-  return { page: { records, ...more } };
+  // One that was made by a merge and deleted since is not found among those that stand.
+  const merged = query.deleted ? records.map(mergedInto) : [];
+  if (!merged.every((some) => some !== undefined)) return { failure: failureOf(answer) };
+  return { page: { records: [...records, ...merged.flat()], ...more } };
 }
 
 function recordOf(query: ReadQuery, { id, raw }: Row): { at: number; record: ReadRecord } | undefined {
