@@ -29,6 +29,12 @@ export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
+/** The same where nothing else may stand in it: undefined for what is no array, or holds something else. */
+export function objectsIn(value: unknown): JsonObject[] | undefined {
+  const list: unknown[] | undefined = Array.isArray(value) ? value : undefined;
+  return list?.every(isObject) ? list : undefined;
+}
+
 /** The texts of an array, or one text alone; nothing otherwise. */
 export function textsOf(value: unknown): string[] {
   const list: unknown[] = Array.isArray(value) ? value : [value];

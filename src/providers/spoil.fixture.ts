@@ -13,3 +13,14 @@ export function spoil(text: string, path: readonly number[], value: unknown): st
   place[keys[(path.at(-1) ?? 0) % Math.max(1, keys.length)] ?? 'x'] = value;
   return JSON.stringify(root);
 }
+
+/** Bodies that no provider documents in place of a good one: none, HTML, cut off, another kind, or with a member of another kind. */
+export function strangeBodies(good: string): string[] {
+  const root = JSON.parse(good) as object;
+  const kinds = [undefined, null, 'x', {}, ['x'], [{}]];
+  const spoilt = Array.isArray(root)
+    ? kinds.map((kind) => [kind ?? 'x'])
+    : Object.keys(root).flatMap((name) => kinds.map((kind) => Object.assign({}, root, { [name]: kind })));
+  const others = ['', '<html>Sign in</html>', good.slice(0, -1), 'null', '[]', '{}', '"x"', '1'];
+  return [...others, ...spoilt.map((body) => JSON.stringify(body))];
+}

@@ -1,4 +1,5 @@
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
+import { testAnswers } from '../answers.testsuite.ts';
 import { testConnector } from '../connector.testsuite.ts';
 import { testUpserts } from '../upsert.testsuite.ts';
 import { hubspot } from './index.ts';
@@ -43,5 +44,17 @@ testUpserts('hubspot', async () => {
     upsertBy: 'email',
     label: 'lastname',
     bad: { nosuchproperty: 'x' },
+  };
+});
+
+testAnswers('hubspot', async () => {
+  const simulator = await startHubspot({ records: 0 });
+  return {
+    connector: hubspot,
+    url: simulator.url,
+    close: simulator.close,
+    objectName: 'contacts',
+    fields: { lastname: 'Told', email: 'told@answers.example' },
+    unique: 'email',
   };
 });

@@ -1,7 +1,8 @@
-import { bodyOf, idOf, isObject, isSuccess, objectsOf, pickFields } from '../answer.ts';
+import { bodyOf, isObject, isSuccess, objectsOf, pickFields } from '../answer.ts';
 import type { CurrentFieldsAbility } from '../connector.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
 import { objectPath } from './paths.ts';
+import { recordsIn } from './records.ts';
 
 /** One batch read of up to 100 ids, for ifEmpty. */
 export const currentFields: CurrentFieldsAbility = {
@@ -12,17 +13,16 @@ export const currentFields: CurrentFieldsAbility = {
   }),
   judge(ids, fields, answer) {
     const body = isSuccess(answer) ? bodyOf(answer) : undefined;
-    if (!isObject(body) || !Array.isArray(body['results'])) return { failure: failureOf(answer) };
+    const results = isObject(body) ? recordsIn(body['results']) : undefined;
+    if (!isObject(body) || !results) return { failure: failureOf(answer) };
     // A missing id is an entry under `errors`; any other entry leaves records unread.
     const failures = objectsOf(body['errors']).map((entry) => failureOfEntry(entry, answer.status));
     const failure = failures.find((one) => one.category !== 'notFound');
     if (failure) return { failure };
     const asked = new Set(ids);
-    const read = objectsOf(body['results']).flatMap((result) => {
-      const id = idOf(result['id']);
-      const properties = isObject(result['properties']) ? result['properties'] : {};
-      return id !== undefined && asked.has(id) ? [[id, pickFields(properties, fields)] as const] : [];
-    });
+    const read = results.flatMap(({ id, properties }) =>
+      asked.has(id) ? [[id, pickFields(properties, fields)] as const] : [],
+    );
     return { found: new Map(read) };
   },
   isEmpty: (value) => value === undefined || value === null || value === '',

@@ -1,7 +1,8 @@
-import { bodyOf, isObject, isSuccess, objectsOf, textOf } from '../answer.ts';
+import type { HttpAnswer } from '../../kit/http/client.ts';
+import { bodyOf, isObject, isSuccess, objectsIn, objectsOf, textOf, type JsonObject } from '../answer.ts';
 import type { DescribeAbility, ProviderClient, UniqueField } from '../connector.ts';
 import { failureOfRead, type Failure } from '../failure.ts';
-import type { FieldMetadata } from '../schema.ts';
+import { fieldsIn } from '../fields.ts';
 import { failureOf } from './failure.ts';
 import { fieldFrom, requiredFrom } from './fields.ts';
 import { isOwners, ownerFields, owners, ownersPath } from './owners.ts';
@@ -17,7 +18,7 @@ export const describe: DescribeAbility = {
   standard: standardObjects,
   async names(client) {
     const schemas = await get(client, schemasPath);
-    const listed = 'body' in schemas && isObject(schemas.body) ? objectsOf(schemas.body['results']) : [];
+    const listed = 'body' in schemas ? objectsOf(schemas.body['results']) : [];
     const own = listed.flatMap((schema) => [textOf(schema['name']), textOf(schema['fullyQualifiedName'])]);
     return [...standardObjects, ...own.filter((name) => name !== undefined)];
   },
@@ -33,12 +34,14 @@ export const describe: DescribeAbility = {
     // The schema needs a scope of its own; without it, what is required is not known.
     const known = 'body' in schema ? schema.body : undefined;
     const required = requiredFrom(known);
+    const fields = fieldsIn(properties.body['results'], (property) => fieldFrom(property, required));
+    if (!fields) return { failure: failureOf(properties.answer) };
     return {
       object: {
         name: objectName,
         displayName: labelFrom(known) ?? titleOf(objectName),
-        fields: fieldsFrom(properties.body, required),
-        uniqueFields: uniqueFrom(properties.body),
+        fields,
+        uniqueFields: uniqueFrom(objectsOf(properties.body['results'])),
       },
     };
   },
@@ -48,36 +51,28 @@ export const describe: DescribeAbility = {
 async function describeOwners(client: ProviderClient): ReturnType<DescribeAbility['describe']> {
   const listed = await get(client, `${ownersPath}?limit=1`);
   if ('failure' in listed) return listed;
+  if (!objectsIn(listed.body['results'])) return { failure: failureOf(listed.answer) };
   return { object: { name: owners, displayName: titleOf(owners), fields: ownerFields } };
 }
 
-function fieldsFrom(body: unknown, required: ReadonlySet<string> | undefined): Record<string, FieldMetadata> {
-  const properties = isObject(body) ? objectsOf(body['results']) : [];
-  const fields = properties
-    .map((property) => fieldFrom(property, required))
-    .filter((field) => field !== undefined);
-  return Object.fromEntries(fields.map((field) => [field.fieldName, field]));
-}
-
 /** Properties whose values HubSpot keeps unique; those that the customer made come first, for they were made to tell records apart. */
-function uniqueFrom(body: unknown): UniqueField[] {
-  const unique = (isObject(body) ? objectsOf(body['results']) : []).filter(
-    (property) => property['hasUniqueValue'] === true,
-  );
+function uniqueFrom(properties: readonly JsonObject[]): UniqueField[] {
+  const unique = properties.filter((property) => property['hasUniqueValue'] === true);
   const custom = unique.filter((property) => property['hubspotDefined'] !== true);
   const names = [...custom, ...unique].map((property) => textOf(property['name']));
   return [...new Set(names.filter((name) => name !== undefined))].map((name) => ({ name, enforced: true }));
 }
 
 /** One GET; a readable success, or why not. */
-export async function get(
+async function get(
   client: ProviderClient,
   path: string,
-): Promise<{ body: unknown } | { failure: Failure }> {
+): Promise<{ answer: HttpAnswer; body: JsonObject } | { failure: Failure }> {
   const result = await client.send({ method: 'GET', path });
   if ('fault' in result) return { failure: failureOfRead(result.fault) };
-  const body = isSuccess(result.answer) ? bodyOf(result.answer) : undefined;
-  return body === undefined ? { failure: failureOf(result.answer) } : { body };
+  const { answer } = result;
+  const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+  return isObject(body) ? { answer, body } : { failure: failureOf(answer) };
 }
 
 function labelFrom(schema: unknown): string | undefined {

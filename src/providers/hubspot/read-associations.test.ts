@@ -77,6 +77,8 @@ describe('src/providers/hubspot/read-associations', () => {
     ['a record that nobody asked for', complete([result('3', [9])]), 'providerDown'],
     ['an id that is none', complete([result('1', ['x/y'])]), 'providerDown'],
     ['a cursor of another form', complete([result('1', [9], 500)]), 'providerDown'],
+    ['a rest in another form', complete([{ ...result('1', [9]), paging: { next: '500' } }]), 'providerDown'],
+    ['an association of no type', complete([{ from: { id: '1' }, to: [{ toObjectId: 9 }] }]), 'providerDown'],
     ['a place that leads to itself', complete([result('2', [9], '500')]), 'providerDown'],
   ])('fails on %s', (_what, given, category) => {
     expect(readAssociations.judge(of, given)).toMatchObject({ failure: { category } });

@@ -1,12 +1,13 @@
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import { isExactNumber } from '../../kit/json.ts';
-import { bodyOf, idOf, isObject, isSuccess, objectsOf, textOf, type JsonObject } from '../answer.ts';
+import { bodyOf, idOf, isObject, isSuccess, objectsIn } from '../answer.ts';
 import type { AssociatedRecord, AssociationsOf, ReadAssociationsAbility } from '../connector.ts';
 import { invalidCall, type Failure } from '../failure.ts';
 import { failureOf } from './failure.ts';
 import { isOwners } from './owners.ts';
 import { associationsPath, faultOfObjectName, recordId } from './paths.ts';
 import { detailedPage, detailRequests, failureOfDetails } from './read.ts';
+import { restIn } from './records.ts';
 
 /** By the batch read, which tells the labels, too; neither a search nor a list does. */
 export const readAssociations: ReadAssociationsAbility = {
@@ -62,12 +63,9 @@ function linkedOf(result: unknown): Linked | undefined {
   if (!isObject(result) || !isObject(result['from']) || !Array.isArray(result['to'])) return undefined;
   const id = idOf(result['from']['id']);
   const to = result['to'].map(associatedOf);
-  const paging = isObject(result['paging']) ? result['paging'] : {};
-  const next = isObject(paging['next']) ? paging['next'] : {};
-  const after = textOf(next['after']);
-  const isOdd = after === undefined && next['after'] !== undefined && next['after'] !== null;
-  if (id === undefined || isOdd || !to.every((one) => one !== undefined)) return undefined;
-  return { id, to, after };
+  const rest = restIn(result);
+  if (id === undefined || !rest || !to.every((one) => one !== undefined)) return undefined;
+  return { id, to, after: rest.after };
 }
 
 /** `toObjectId` is a number, although it is documented as a text. */
@@ -75,6 +73,6 @@ function associatedOf(entry: unknown): AssociatedRecord | undefined {
   if (!isObject(entry)) return undefined;
   const told = entry['toObjectId'];
   const id = isExactNumber(told) ? told.rawJSON : idOf(told);
-  const types: JsonObject[] = objectsOf(entry['associationTypes']);
-  return id !== undefined && recordId.test(id) ? { id, types } : undefined;
+  const types = objectsIn(entry['associationTypes']);
+  return id !== undefined && recordId.test(id) && types ? { id, types } : undefined;
 }

@@ -222,7 +222,10 @@ describe('src/providers/hubspot/read, its quirks', () => {
     ['ids that were read already', '5', { results: [company('5', from + 1)] }],
     ['a record without an id', '0', { results: [company('1', from + 1), { properties: {} }] }],
     ['a record without a time', '0', { results: [{ id: '1', properties: {} }] }],
+    ['a record without properties', '0', { results: [{ id: '1', updatedAt: '2026-01-01T00:00:01Z' }] }],
     ['no results', '0', { total: 0 }],
+    ['a rest that is no object', '0', { results: [company('1', from + 1)], paging: 'next' }],
+    ['a rest without a place', '0', { results: [company('1', from + 1)], paging: { next: {} } }],
     ['a cursor that is no text', '0', { results: [company('1', from + 1)], paging: { next: { after: 1 } } }],
   ])('refuses a page with %s', (_what, cursor, body) => {
     expect(read.judge(query, cursor, [answerOf(body)])).toMatchObject({

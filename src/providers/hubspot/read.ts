@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '../../kit/http/client.ts';
-import { bodyOf, isObject, isSuccess, objectsOf, textOf, type JsonObject } from '../answer.ts';
+import { bodyOf, isObject, isSuccess, objectsOf, type JsonObject } from '../answer.ts';
 import type {
   ProviderRequest,
   ReadAbility,
@@ -26,6 +26,7 @@ import {
   unsentFilters,
   wayOf,
 } from './read-request.ts';
+import { restIn } from './records.ts';
 
 const largestPage = 200;
 const detailsPerRead = 100;
@@ -99,13 +100,8 @@ function rowsIn(answer: HttpAnswer): Listed | undefined {
   const body = isSuccess(answer) ? bodyOf(answer) : undefined;
   if (!isObject(body)) return undefined;
   const rows = recordsWithIds(body['results'], 'id', recordId);
-  const paging = isObject(body['paging']) ? body['paging'] : {};
-  const following = isObject(paging['next']) ? paging['next'] : {};
-  const after = textOf(following['after']);
-  // A cursor in another form: without it the read would end before its last page.
-  if (after === undefined && following['after'] !== undefined && following['after'] !== null)
-    return undefined;
-  return rows && { rows, after };
+  const rest = restIn(body);
+  return rows && rest && { rows, after: rest.after };
 }
 
 /** Where the next page begins, if there is one. Undefined for a page that leads to itself, which would never end. */
@@ -205,7 +201,8 @@ function pageOf(
 }
 
 function recordOf(query: ReadQuery, { id, raw }: Row): { at: number; record: ReadRecord } | undefined {
-  const fields = isOwners(query.object.name) ? raw : isObject(raw['properties']) ? raw['properties'] : {};
+  const fields = isOwners(query.object.name) ? raw : raw['properties'];
+  if (!isObject(fields)) return undefined;
   const changed = query.deleted ? raw['archivedAt'] : fields[modifiedField(query.object) ?? ''];
   const own = timeOf(changed);
   const at = own ?? timeOf(raw['updatedAt']);

@@ -63,6 +63,8 @@ describe('src/providers/hubspot/resolve', () => {
       answer({ results: [], errors: [{ category: 'INTERNAL_ERROR' }] }, 207),
       { category: 'providerDown' },
     ],
+    ['a record without its properties', answer({ results: [{ ...contact('1', {}), properties: [] }] }), {}],
+    ['a record that has none of the values', answer({ results: [contact('1', { email: 'b@b.co' })] }), {}],
     ['a record without its time', answer({ results: [{ id: '1', properties: {} }] }), {}],
   ])('%s is no "not there"', (_what, given, failure) => {
     expect(resolve.judge('email', ['a@b.co'], [], given)).toMatchObject({ failure });

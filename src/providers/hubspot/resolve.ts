@@ -1,7 +1,8 @@
-import { bodyOf, comparable, idOf, isObject, isSuccess, objectsOf, pickFields, textOf } from '../answer.ts';
+import { bodyOf, comparable, isObject, isSuccess, objectsOf, pickFields, textOf } from '../answer.ts';
 import type { ResolveAbility, StandingRecord } from '../connector.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
 import { objectPath } from './paths.ts';
+import { recordsIn } from './records.ts';
 
 // Further addresses of a contact: a read by email finds the contact by them, too.
 const moreEmails = 'hs_additional_emails';
@@ -31,23 +32,22 @@ export const resolve: ResolveAbility = {
   }),
   judge(by, values, fields, answer) {
     const body = isSuccess(answer) ? bodyOf(answer) : undefined;
-    if (!isObject(body) || !Array.isArray(body['results'])) return { failure: failureOf(answer) };
+    const results = isObject(body) ? recordsIn(body['results']) : undefined;
+    if (!isObject(body) || !results) return { failure: failureOf(answer) };
     const failures = objectsOf(body['errors']).map((entry) => failureOfEntry(entry, answer.status));
     const failure = failures.find((one) => one.category !== 'notFound');
     if (failure) return { failure };
     const found = new Map<string, StandingRecord[]>();
-    for (const result of objectsOf(body['results'])) {
-      const recordId = idOf(result['id']);
-      const createdAt = Date.parse(textOf(result['createdAt']) ?? '');
-      if (recordId === undefined || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
-      const properties = isObject(result['properties']) ? result['properties'] : {};
+    for (const { id: recordId, properties, raw } of results) {
+      const createdAt = Date.parse(textOf(raw['createdAt']) ?? '');
+      const own = new Set([properties[by], ...emailsIn(properties[moreEmails])].map(comparable));
+      const asked = values.filter((one) => own.has(comparable(one)));
+      // A record that has none of the values says that the answer is another one's.
+      if (asked.length === 0 || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
       // A property without a value may be left away.
       const unset = Object.fromEntries(fields.map((name) => [name, null]));
       const standing = { recordId, createdAt, fields: { ...unset, ...pickFields(properties, fields) } };
-      const own = new Set([properties[by], ...emailsIn(properties[moreEmails])].map(comparable));
-      for (const value of values.filter((one) => own.has(comparable(one)))) {
-        found.set(value, [...(found.get(value) ?? []), standing]);
-      }
+      for (const value of asked) found.set(value, [...(found.get(value) ?? []), standing]);
     }
     return { found };
   },

@@ -1,4 +1,5 @@
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
+import { testAnswers } from '../answers.testsuite.ts';
 import { testConnector } from '../connector.testsuite.ts';
 import { testUpserts } from '../upsert.testsuite.ts';
 import { salesforce } from './index.ts';
@@ -34,5 +35,17 @@ testUpserts('salesforce', async () => {
     upsertBy: 'External_Id__c',
     label: 'LastName',
     bad: { NoSuchField: 'x' },
+  };
+});
+
+testAnswers('salesforce', async () => {
+  const simulator = await startSalesforce({ records: 0 });
+  return {
+    connector: salesforce,
+    url: simulator.url,
+    close: simulator.close,
+    objectName: 'Contact',
+    fields: { LastName: 'Told', External_Id__c: 'told-1' },
+    unique: 'External_Id__c',
   };
 });

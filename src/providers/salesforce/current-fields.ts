@@ -1,4 +1,4 @@
-import { bodyOf, isObject, isSuccess, pickFields } from '../answer.ts';
+import { bodyOf, isObject, isSuccess, pickFields, textOf } from '../answer.ts';
 import type { CurrentFieldsAbility } from '../connector.ts';
 import { failureOf } from './failure.ts';
 import { retrievePath } from './paths.ts';
@@ -14,6 +14,8 @@ export const currentFields: CurrentFieldsAbility = {
     const items = isSuccess(answer) ? bodyOf(answer) : undefined;
     if (!Array.isArray(items) || items.length !== ids.length) return { failure: failureOf(answer) };
     // In the order of the ids, null for one that is not there; an id of 15 characters comes back with 18.
+    if (!items.every((item) => item === null || (isObject(item) && textOf(item['Id']) !== undefined)))
+      return { failure: failureOf(answer) };
     const read = ids.flatMap((id, index) => {
       const item: unknown = items[index];
       return isObject(item) ? [[id, pickFields(item, fields)] as const] : [];

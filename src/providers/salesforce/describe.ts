@@ -1,6 +1,8 @@
+import type { HttpAnswer } from '../../kit/http/client.ts';
 import { bodyOf, isObject, isSuccess, objectsOf, textOf, textsOf, type JsonObject } from '../answer.ts';
 import type { DescribeAbility, ProviderClient, UniqueField } from '../connector.ts';
 import { failureOfRead, type Failure } from '../failure.ts';
+import { fieldsIn } from '../fields.ts';
 import type { FieldMetadata } from '../schema.ts';
 import { failureOf } from './failure.ts';
 import { faultOfObjectName, objectPath, objectsPath } from './paths.ts';
@@ -10,26 +12,26 @@ type ValueType = FieldMetadata['valueType'];
 export const describe: DescribeAbility = {
   standard: ['Account', 'Contact', 'Lead', 'Opportunity', 'Task', 'Event', 'User'],
   async names(client) {
-    const answer = await get(client, objectsPath);
-    const listed = 'body' in answer ? objectsOf(answer.body['sobjects']) : [];
+    const objects = await get(client, objectsPath);
+    const listed = 'body' in objects ? objectsOf(objects.body['sobjects']) : [];
     return listed.map((one) => textOf(one['name'])).filter((name) => name !== undefined);
   },
   async describe(client, objectName) {
     const fault = faultOfObjectName(objectName);
     if (fault) return { failure: fault };
-    const answer = await get(client, objectPath(objectName, '/describe'));
-    if ('failure' in answer) return answer;
-    const fields = objectsOf(answer.body['fields'])
-      .map(fieldFrom)
-      .filter((field) => field !== undefined);
-    const name = textOf(answer.body['name']) ?? objectName;
+    const described = await get(client, objectPath(objectName, '/describe'));
+    if ('failure' in described) return described;
+    const { answer, body } = described;
+    const fields = fieldsIn(body['fields'], fieldFrom);
+    if (!fields) return { failure: failureOf(answer) };
+    const name = textOf(body['name']) ?? objectName;
     return {
       object: {
         name,
-        displayName: textOf(answer.body['label']) ?? name,
-        fields: Object.fromEntries(fields.map((field) => [field.fieldName, field])),
-        uniqueFields: uniqueFrom(objectsOf(answer.body['fields'])),
-        upsertFields: upsertableFrom(objectsOf(answer.body['fields'])),
+        displayName: textOf(body['label']) ?? name,
+        fields,
+        uniqueFields: uniqueFrom(objectsOf(body['fields'])),
+        upsertFields: upsertableFrom(objectsOf(body['fields'])),
       },
     };
   },
@@ -59,14 +61,15 @@ function upsertableFrom(fields: readonly JsonObject[]): UniqueField[] {
 }
 
 /** One GET; a readable success, or why not. */
-export async function get(
+async function get(
   client: ProviderClient,
   path: string,
-): Promise<{ body: JsonObject } | { failure: Failure }> {
+): Promise<{ answer: HttpAnswer; body: JsonObject } | { failure: Failure }> {
   const result = await client.send({ method: 'GET', path });
   if ('fault' in result) return { failure: failureOfRead(result.fault) };
-  const body = isSuccess(result.answer) ? bodyOf(result.answer) : undefined;
-  return isObject(body) ? { body } : { failure: failureOf(result.answer) };
+  const { answer } = result;
+  const body = isSuccess(answer) ? bodyOf(answer) : undefined;
+  return isObject(body) ? { answer, body } : { failure: failureOf(answer) };
 }
 
 const valueTypes = new Map<string, ValueType>(

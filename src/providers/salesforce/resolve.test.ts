@@ -71,6 +71,11 @@ describe('src/providers/salesforce/resolve', () => {
   test.each([
     ['a limit', answer([{ errorCode: 'REQUEST_LIMIT_EXCEEDED' }], 403), { category: 'rateLimit' }],
     ['half an answer', { status: 200, headers: {}, body: '{"records":[' }, { category: 'providerDown' }],
+    [
+      'a record without its value',
+      answer({ records: [{ Id: '1', CreatedDate: '2026-01-02T03:04:05Z' }] }),
+      {},
+    ],
     ['a field that is gone', answer([{ errorCode: 'INVALID_FIELD' }], 400), { retryable: false }],
   ])('%s is no "not there"', (_what, given, failure) => {
     expect(resolve.judge('Key__c', ['a'], [], given)).toMatchObject({ failure });

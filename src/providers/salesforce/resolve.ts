@@ -1,4 +1,4 @@
-import { bodyOf, comparable, idOf, isObject, isSuccess, objectsOf, pickFields, textOf } from '../answer.ts';
+import { bodyOf, comparable, idOf, isObject, isSuccess, objectsIn, pickFields, textOf } from '../answer.ts';
 import type { ObjectDescription, ResolveAbility, StandingRecord } from '../connector.ts';
 import { failureOf } from './failure.ts';
 import { isFieldName, queryPath } from './paths.ts';
@@ -33,17 +33,19 @@ export const resolve: ResolveAbility = {
   },
   judge(by, values, fields, answer) {
     const body = isSuccess(answer) ? bodyOf(answer) : undefined;
-    if (!isObject(body) || !Array.isArray(body['records'])) return { failure: failureOf(answer) };
+    const rows = isObject(body) ? objectsIn(body['records']) : undefined;
+    if (!rows) return { failure: failureOf(answer) };
     const found = new Map<string, StandingRecord[]>();
-    for (const row of objectsOf(body['records'])) {
+    for (const row of rows) {
       const recordId = idOf(row['Id']);
       const createdAt = Date.parse(textOf(row['CreatedDate']) ?? '');
-      if (recordId === undefined || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
       const own = comparable(pickFields(row, [by])[by]);
+      const asked = values.filter((one) => comparable(one) === own);
+      // A record that has none of the values says that the answer is another one's.
+      if (recordId === undefined || Number.isNaN(createdAt) || asked.length === 0)
+        return { failure: failureOf(answer) };
       const standing = { recordId, createdAt, fields: pickFields(row, fields.slice(0, fieldsPerRead)) };
-      for (const value of values.filter((one) => comparable(one) === own)) {
-        found.set(value, [...(found.get(value) ?? []), standing]);
-      }
+      for (const value of asked) found.set(value, [...(found.get(value) ?? []), standing]);
     }
     return { found };
   },
