@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '../kit/http/client.ts';
 import { isExactNumber, parseJson } from '../kit/json.ts';
 import type { RecordOutcome, WriteCall } from './connector.ts';
-import { unknownOutcome, type Failure } from './failure.ts';
+import { isRedirect, unknownOutcome, type Failure } from './failure.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -86,11 +86,14 @@ export function judgeEmpty(call: WriteCall, { status, body }: HttpAnswer): Recor
 }
 
 /**
- * Whether a refusal of this status leaves open that the write was done all the same. Of a 5xx it does,
- * unless the provider documents that a call so answered has not reached it.
+ * Whether an answer that is no success leaves open that the write was done all the same. A 5xx does, unless the provider documents
+ * that nothing was done by a call so answered. So does a redirect: 303 leads to the result of what was done, and servers use 301 and
+ * 302 for that, too. Only 307 and 308 ask for the same request elsewhere (RFC 9110, 15.4).
  */
-function leavesOpen(status: number, notReached: ReadonlySet<number>): boolean {
-  return status === 408 || (status >= 500 && !notReached.has(status));
+function leavesOpen(answer: HttpAnswer, notDone: ReadonlySet<number>): boolean {
+  const { status } = answer;
+  if (notDone.has(status)) return false;
+  return status === 408 || status >= 500 || (isRedirect(answer) && status !== 307 && status !== 308);
 }
 
 /** The same outcome for every record of a call whose answer is about the call as a whole. */
@@ -98,15 +101,16 @@ export function wholeCall(
   call: WriteCall,
   answer: HttpAnswer,
   failure: Failure,
-  notReached: ReadonlySet<number>,
+  notDone: ReadonlySet<number>,
 ): RecordOutcome[] {
-  if (!leavesOpen(answer.status, notReached)) {
+  if (!leavesOpen(answer, notDone)) {
     // For several records the provider does not say which one clashes.
     const { existingRecordId: _existing, ...common } = failure;
     const own = call.records.length > 1 ? common : failure;
     return call.records.map(() => ({ kind: 'notApplied', failure: own }));
   }
-  return unknownForAll(call, `the provider answered ${answer.status}`, failure);
+  const why = isRedirect(answer) ? failure.message : `the provider answered ${answer.status}`;
+  return unknownForAll(call, why, failure);
 }
 
 /** Unknown outcomes for every record: the answer says success, but nothing about the records. */

@@ -224,9 +224,9 @@ export function testConnector(name: string, start: () => Promise<ConnectorFixtur
       expect(ids.map((id) => labels.get(id))).toEqual(ids.map((_id, index) => `New ${index}`));
     });
 
-    it('does not know whether a create was done that was answered with a 5xx, half a body or HTML', async () => {
+    it('does not know whether a create was done that was answered with a 5xx, a redirect, half a body or HTML', async () => {
       const faults = [
-        ...[500, 501, 502, 503, 504, 505, 520, 522, 524].map((status) => ({
+        ...[301, 302, 303, 304, 500, 501, 502, 503, 504, 505, 520, 522, 524].map((status) => ({
           kind: 'status',
           status,
           effect: true,
@@ -244,6 +244,17 @@ export function testConnector(name: string, start: () => Promise<ConnectorFixtur
           what,
           outcome: { kind: 'unknown', failure: { category: 'unknownOutcome', retryable: false } },
         });
+      }
+    });
+
+    it('knows that nothing was done where the same request is asked for elsewhere', async () => {
+      for (const status of [307, 308]) {
+        await fault({ kind: 'status', status });
+        const [outcome] = await write(callOf('create', [fresh()]));
+        expect([status, outcome]).toMatchObject([
+          status,
+          { kind: 'notApplied', failure: { category: 'providerDown', retryable: false } },
+        ]);
       }
     });
 

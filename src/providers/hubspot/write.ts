@@ -22,7 +22,7 @@ export const batchLimit = 100;
  * Statuses with which HubSpot's network says that HubSpot was not reached: refused (521), no route (523), no TLS (525, 526).
  * HubSpot's page on error handling does not say that of 500, 502, 503, 504, 522 and 524 (facts.md).
  */
-const notReached = new Set([521, 523, 525, 526]);
+const notDone = new Set([521, 523, 525, 526]);
 
 export const write: WriteAbility = { kinds: ['create', 'update', 'delete', 'upsert'], refusal, build, judge };
 
@@ -89,7 +89,7 @@ function inputOf(record: WriteRecord, kind: WriteCall['kind']): JsonObject {
 }
 
 function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
-  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notReached);
+  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notDone);
   if (call.kind === 'delete') return judgeEmpty(call, answer);
   const body = bodyOf(answer);
   if (!isObject(body))

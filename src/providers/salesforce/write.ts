@@ -30,9 +30,10 @@ import {
 export const batchLimit = 100;
 
 /**
- * None. Salesforce's page on status codes does not say of 500, 502, 503 or `SERVER_UNAVAILABLE` that nothing was done (facts.md).
+ * Several records have the value of the external id (300), and none was changed. Salesforce's page on status codes does not say of 500,
+ * 502, 503 or `SERVER_UNAVAILABLE` that nothing was done (facts.md).
  */
-const notReached: ReadonlySet<number> = new Set();
+const notDone = new Set([300]);
 
 export const write: WriteAbility = { kinds: ['create', 'update', 'delete', 'upsert'], refusal, build, judge };
 
@@ -107,7 +108,7 @@ function forwarded(call: WriteCall): Record<string, string> {
 }
 
 function judge(call: WriteCall, answer: HttpAnswer): RecordOutcome[] {
-  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notReached);
+  if (!isSuccess(answer)) return wholeCall(call, answer, failureOf(answer), notDone);
   if (isCollection(call)) return judgeCollection(call, answer);
   if (call.kind === 'create' || call.kind === 'upsert') return judgeOne(call, answer);
   // An update and a delete answer 204 without a body, so nothing can be cut off.
