@@ -9,6 +9,7 @@ import {
   unofferedFields,
   unofferedMappings,
   vanishedFields,
+  withMapping,
   withoutMapping,
 } from '../src/state/questions.ts';
 import { Root } from '../src/text/index.tsx';
@@ -67,6 +68,21 @@ describe('ui/embed/unoffered', () => {
     expect(without('step')?.selectedValueMappings).toEqual(config.selectedValueMappings);
     expect(without('phone')?.selectedValueMappings).toEqual(config.selectedValueMappings);
   });
+
+  it.each(['city', 'jobtitle', undefined])(
+    'leaves out the values of a field that nobody translates any more, with the choice of %s',
+    (fieldName) => {
+      // The builder took the values of both away; what stands under the other one stays.
+      const questions = mappingQuestions(object, [{ mapToName: 'nick' }, { mapToName: 'level' }]);
+      const chosen = (mapToName: string) => {
+        const question = questions.find((one) => one.mapToName === mapToName)!;
+        return readConfigOf(withMapping(draft, object, questions, { question, fieldName }), 'contacts');
+      };
+      expect(chosen('nick')?.selectedFieldMappings?.['nick']).toBe(fieldName);
+      expect(chosen('nick')?.selectedValueMappings).toEqual({ stage: { won: 'customer' } });
+      expect(chosen('level')?.selectedValueMappings).toEqual(config.selectedValueMappings);
+    },
+  );
 
   it('shows both on the page of the object, to be left out', () => {
     const nothing = (): void => undefined;

@@ -123,7 +123,7 @@ export function unofferedMappings(
     }));
 }
 
-/** Such a name is left out, with the values of its field where nothing else is matched to that. */
+/** A name is matched to nothing any more; the values of its field go with it where nothing else is matched to that. */
 export function withoutMapping(draft: ConfigContent, objectName: string, mapToName: string): ConfigContent {
   const { [mapToName]: fieldName, ...others } = readConfigOf(draft, objectName)?.selectedFieldMappings ?? {};
   const edited = (now: ConfigContent, set: ReadEdit) =>
@@ -222,13 +222,13 @@ export function withMapping(
   const others = questions.filter((one) => one !== question);
   const isOwn = (name: string | undefined): name is string =>
     name !== undefined && values.length > 0 && !translatorOf(others, name, config);
-  const mapped = edited(draft, { kind: 'mapping', mapToName, fieldName });
   const left = isOwn(before)
-    ? edited(mapped, { kind: 'values', fieldName: before, values: undefined })
-    : mapped;
-  if (!isOwn(fieldName)) return left;
+    ? edited(draft, { kind: 'values', fieldName: before, values: undefined })
+    : withoutMapping(draft, objectName, mapToName);
+  const mapped = edited(left, { kind: 'mapping', mapToName, fieldName });
+  if (!isOwn(fieldName)) return mapped;
   const suggested = suggestedValues(question, allFieldsMetadata?.[fieldName]);
-  return edited(left, { kind: 'values', fieldName, values: suggested });
+  return edited(mapped, { kind: 'values', fieldName, values: suggested });
 }
 
 /** Each value of the builder's to the provider's of the same name or label. */
