@@ -31,6 +31,7 @@ import {
 } from './small.ts';
 import type { Walk } from './steps.ts';
 import { choiceUnoffered } from './unoffered.ts';
+import { valueVanished } from './values.ts';
 import { askedTwice, changedMeanwhile, sameChange, saveLost } from './together.ts';
 
 /** Every walk, by what it shows. */
@@ -49,6 +50,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['says that a request takes long', slowNetwork],
   ['says that the session is over, and goes on after the next sign-in', signedOut],
   ['names a field that is not there any more', fieldVanished],
+  ['shows a value that is not there any more, and forgets one that the builder renamed', valueVanished],
   ['lists fields that are read and no longer offered, so that they can be left out', choiceUnoffered],
   ['puts a write rule on the field that was chosen', ruleForField],
   ['knows its own installation where the answer was lost', answerLost],

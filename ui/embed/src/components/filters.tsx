@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { FieldFilter, FieldMetadata, HydratedReadObject } from '@svc/client';
 import type { ReadEdit } from '../state/draft.ts';
-import { isGone } from '../state/questions.ts';
+import { isGone, isValueGone } from '../state/questions.ts';
 import type { FormIssue } from '../state/save.ts';
-import { useText } from '../text/index.tsx';
+import { useText, type Translate } from '../text/index.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
 import { Button, issueText, TextField } from './ui.tsx';
 
@@ -30,9 +30,8 @@ export function Filters({ object, choices, filters, set, issuesAt }: FiltersProp
           filter={filter}
           field={object.allFieldsMetadata?.[filter.fieldName]}
           issue={
-            isGone(object, filter.fieldName)
-              ? t('filterVanished', { field: filter.fieldName })
-              : issuesAt(`read/${object.objectName}/filter/${index}`).map((one) => issueText(one, t))[0]
+            goneText(object, filter, t) ??
+            issuesAt(`read/${object.objectName}/filter/${index}`).map((one) => issueText(one, t))[0]
           }
           onChange={(value) => put(filters.map((one, at) => (at === index ? { ...one, value } : one)))}
           onRemove={() => put(filters.filter((_one, at) => at !== index))}
@@ -49,6 +48,19 @@ export function Filters({ object, choices, filters, set, issuesAt }: FiltersProp
       />
     </section>
   );
+}
+
+/** What the account does not have any more of a filter, and what to do about it. */
+function goneText(
+  object: HydratedReadObject,
+  { fieldName, value }: FieldFilter,
+  t: Translate,
+): string | undefined {
+  if (isGone(object, fieldName)) return t('filterVanished', { field: fieldName });
+  const text = String(value);
+  return isValueGone(object.allFieldsMetadata?.[fieldName], text)
+    ? t('filterValueVanished', { value: text })
+    : undefined;
 }
 
 interface FilterProps {

@@ -11,6 +11,7 @@ import {
   vanishedFields,
   withMapping,
   withoutMapping,
+  withValue,
   type MappingQuestion,
   type OfferedMappings,
 } from '../state/questions.ts';
@@ -238,15 +239,10 @@ function Values({ question, field, config, set, issues }: ValuesProps): ReactNod
   const t = useText();
   const id = useId();
   const { fieldName } = field;
-  const mapped = new Map(Object.entries(config?.selectedValueMappings?.[fieldName] ?? {}));
-  const asked = new Set(question.values.map(({ value }) => value));
-  const known = new Set((field.values ?? []).map(({ value }) => value));
-  const change = (value: string, theirs: string): void => {
-    // One that the builder does not ask for any more would go on being delivered, and stand in the way of another, unseen.
-    const rest = [...mapped].filter(([each]) => each !== value && asked.has(each));
-    const values = Object.fromEntries(theirs === '' ? rest : [...rest, [value, theirs]]);
-    set({ kind: 'values', fieldName, values });
-  };
+  const values = config?.selectedValueMappings?.[fieldName] ?? {};
+  const mapped = new Map(Object.entries(values));
+  const change = (value: string, theirs: string): void =>
+    set({ kind: 'values', fieldName, values: withValue(values, question, value, theirs) });
   return (
     <fieldset className="svc-values">
       <legend>{t('values', { field: field.displayName })}</legend>
@@ -260,10 +256,6 @@ function Values({ question, field, config, set, issues }: ValuesProps): ReactNod
             options={[
               ['', t('notShared')],
               ...(field.values ?? []).map((one) => [one.value, one.displayValue] as const),
-              // One that the account does not have any more is there until another is chosen.
-              ...[mapped.get(value) ?? '']
-                .filter((one) => one !== '' && !known.has(one))
-                .map((one) => [one, one] as const),
             ]}
             onChange={(theirs) => change(value, theirs)}
           />

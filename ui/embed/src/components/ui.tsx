@@ -169,14 +169,18 @@ export function IssueText({ id, issues }: { id: string; issues: readonly FormIss
 interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
   /** Values with what is shown for them. */
   options: readonly (readonly [value: string, label: string])[];
+  value: string;
   onChange: (value: string) => void;
 }
 
-export function Select({ options, onChange, ...props }: SelectProps): ReactNode {
+/** One of a few. A value that is not offered any more is shown until another is chosen. */
+export function Select({ options, value, onChange, ...props }: SelectProps): ReactNode {
+  const isOffered = options.some(([each]) => each === value);
+  const all = isOffered ? options : [...options, [value, value] as const];
   return (
-    <select className="svc-input" {...props} onChange={(event) => onChange(event.target.value)}>
-      {options.map(([value, label]) => (
-        <option key={value} value={value}>
+    <select className="svc-input" {...props} value={value} onChange={(event) => onChange(event.target.value)}>
+      {all.map(([each, label]) => (
+        <option key={each} value={each}>
           {label}
         </option>
       ))}

@@ -147,6 +147,11 @@ export function isGone({ allFieldsMetadata }: HydratedReadObject, fieldName: str
   );
 }
 
+/** Whether a value is not one of those that a field has any more. */
+export function isValueGone(field: FieldMetadata | undefined, value: string): boolean {
+  return value !== '' && field?.values !== undefined && !field.values.some((one) => one.value === value);
+}
+
 /** The most that a config may choose of one object. */
 export const mostChosen = 5_000;
 
@@ -229,6 +234,21 @@ export function withMapping(
   if (!isOwn(fieldName)) return mapped;
   const suggested = suggestedValues(question, allFieldsMetadata?.[fieldName]);
   return edited(mapped, { kind: 'values', fieldName, values: suggested });
+}
+
+/**
+ * The values of a field once one of the builder's stands for another one of the provider's, or for none (`''`). A value that the builder
+ * does not ask for any more would go on being delivered, and stand in the way of another, unseen.
+ */
+export function withValue(
+  mapped: Readonly<Record<string, string>>,
+  question: MappingQuestion,
+  value: string,
+  theirs: string,
+): Record<string, string> {
+  const asked = new Set(question.values.map((one) => one.value));
+  const rest = Object.entries(mapped).filter(([each]) => each !== value && asked.has(each));
+  return Object.fromEntries(theirs === '' ? rest : [...rest, [value, theirs]]);
 }
 
 /** Each value of the builder's to the provider's of the same name or label. */

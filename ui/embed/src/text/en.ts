@@ -197,6 +197,8 @@ export const en = {
   valueTwice: 'Each of your values can be used once only.',
   filterEmpty: 'Say which value.',
   filterVanished: 'The field “{field}” is not in your account any more. Remove the filter.',
+  filterValueVanished:
+    'The value “{value}” is not in your account any more. Choose another one, or remove the filter.',
   numberNeeded: 'Enter a number, such as 1.5.',
   integerNeeded: 'Enter a whole number.',
   fixIssues: 'Some settings need your attention.',

@@ -43,7 +43,7 @@ const fieldMapping = {
       mapToDisplayName: 'Stage',
       mappedValues: [
         { mappedValue: 'new', mappedDisplayValue: 'New' },
-        { mappedValue: 'won', mappedDisplayValue: 'Customer' },
+        { mappedValue: asked('mappings') === 'renamed' ? 'closed' : 'won', mappedDisplayValue: 'Customer' },
       ],
     },
   ],
