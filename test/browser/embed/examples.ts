@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Page } from 'playwright-core';
-import { effects, fault, simulator } from '../../customer.ts';
+import { deploy, effects, fault, simulator } from '../../customer.ts';
 import { button, connected, heading, isAccessible, stepTo, type Walk } from './steps.ts';
 
 const contacts = (page: Page) => page.locator('.svc-row').filter({ hasText: 'Contacts' });
@@ -46,4 +46,24 @@ export const examplesShown: Walk = async (world) => {
   await button(page, 'Change settings').click();
   await unfold(page, 'Example of what is written');
   await row(page, 'City').waitFor();
+};
+
+const writing = `specVersion: 1.0.0
+integrations:
+  - name: writing
+    displayName: Writing
+    provider: hubspot
+    write:
+      objects: [{ objectName: companies }]
+`;
+
+/** Of an object that is written and never read no field is known: the page says so, and asks svc nothing that it refuses. */
+export const exampleOfUnknown: Walk = async (world) => {
+  await deploy(world.platform, writing);
+  const page = await world.open({ group: 'writing', integration: 'writing' });
+  await button(page, 'Connect HubSpot').click();
+  await stepTo(page, 'Review');
+  await page.getByText('Example of what is written').click();
+  await page.getByText('Which fields Mailmonkey writes is not known here.').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
 };

@@ -9,7 +9,7 @@ import {
 } from './bad-input.ts';
 import { colleagueReconnects, fieldsAskedAgain } from './colleague.ts';
 import { answerLost, installedElsewhere, uninstalledElsewhere, unknownAtFirst } from './elsewhere.ts';
-import { examplesShown } from './examples.ts';
+import { exampleOfUnknown, examplesShown } from './examples.ts';
 import { anotherCustomer, deadOnArrival, disconnectAsks } from './health.ts';
 import { historyChosen } from './history.ts';
 import { everyKindTyped } from './kinds.ts';
@@ -40,6 +40,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
     'shows one record as it is delivered and one write as it is sent, before anything is saved',
     examplesShown,
   ],
+  ['says that no field is known of an object that is only written', exampleOfUnknown],
   ['lets the customer choose how much of what exists is read at first', historyChosen],
   ['connects with every kind of credentials that is typed', everyKindTyped],
   ['tells that the builder asks for more, and keeps what was typed', manifestChanged],

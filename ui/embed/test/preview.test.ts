@@ -106,6 +106,11 @@ describe('ui/embed/preview', () => {
     });
     expect(exampleOf(written, { email: 'own@example.com' }, 'Example')).toEqual({ email: 'own@example.com' });
     expect(exampleOf({ ...written, objectName: 'deals' }, undefined, 'Example')).toEqual({});
+    // Where all that is known has a default, svc is asked with that: it refuses a record that holds nothing.
+    const city = { default: { stringValue: 'Bern' }, writeOnUpdate: 'never' as const };
+    const ruled = { deals: { objectName: 'deals', selectedFieldSettings: { city } } };
+    const only = { ...written, draft: { ...draft, write: { objects: ruled } }, objectName: 'deals' };
+    expect(exampleOf(only, undefined, 'Example')).toEqual({ city: 'Bern' });
   });
 
   it('says of each field what a new record and one that is there get of it', () => {

@@ -147,6 +147,7 @@ function WriteExample({ revision, draft, objectName, connection, examples }: Exa
   const written = { revision, draft, objectName };
   const ask = async (): Promise<SentValue[]> => {
     const record = exampleOf(written, examples?.[objectName], t('exampleText'));
+    if (Object.keys(record).length === 0) return [];
     const asked = { objectName, config: draftOf(draft, objectName), connectionId: connection?.id };
     const [create, update] = await Promise.all([
       previewWrite({ ...asked, type: 'create', record }),

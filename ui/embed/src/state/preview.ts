@@ -88,7 +88,10 @@ export function mappingsOf({ revision, draft, objectName }: Written): Readonly<R
   return { ...Object.fromEntries(fixed), ...readConfigOf(draft, objectName)?.selectedFieldMappings };
 }
 
-/** What the builder might write: what it says itself, else a value for each field that the form knows of. Fields with a default get theirs. */
+/**
+ * What the builder might write: what it says itself, else a value for each field that the form knows of; nothing where it knows of none.
+ * Fields with a default get theirs: they are named only where there is no other, as svc refuses a record that holds nothing.
+ */
 export function exampleOf(
   written: Written,
   given: ExampleRecords[string] | undefined,
@@ -102,13 +105,12 @@ export function exampleOf(
   const required = (read?.requiredFields ?? []).flatMap(({ fieldName }) => fieldName ?? []);
   const names = [...new Set([...required, ...Object.keys(mappings), ...Object.keys(settings)])];
   const known = new Map((read ? fieldsOf(read) : []).map((field) => [field.fieldName.toLowerCase(), field]));
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const field = known.get((mappings[name] ?? name).toLowerCase());
-      const isLeft = settings[name]?.default !== undefined || field?.readOnly === true;
-      return isLeft ? [] : [[name, valueFor(field, text)] as const];
-    }),
-  );
+  const fieldOf = (name: string) => known.get((mappings[name] ?? name).toLowerCase());
+  const defaultOf = (name: string): unknown => Object.values(settings[name]?.default ?? {})[0];
+  const writable = names.filter((name) => fieldOf(name)?.readOnly !== true);
+  const open = writable.filter((name) => defaultOf(name) === undefined);
+  const shown = open.length > 0 ? open : writable;
+  return Object.fromEntries(shown.map((name) => [name, defaultOf(name) ?? valueFor(fieldOf(name), text)]));
 }
 
 function valueFor(field: FieldMetadata | undefined, text: string): unknown {
