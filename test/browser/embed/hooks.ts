@@ -67,3 +67,34 @@ export const fieldsOfInstalled: Walk = async (world) => {
   await expect.poll(() => shown.evaluate('hooks.manifest.data?.id')).toBeTruthy();
   expect([...asked]).toEqual([connection.id]);
 };
+
+/** What is edited and sent while a page loads is of the provider and the installation that are on their way. */
+export const sentWhileLoading: Walk = async (world) => {
+  const group = 'while-loading';
+  await (await installed(world, group)).close();
+  const { id } = await installationOf(world, group);
+  const page = await world.open({ group, show: 'Hooks' });
+  const held = async (path: string): Promise<() => void> => {
+    const go = Promise.withResolvers<void>();
+    await page.route(path, async (route) => {
+      await go.promise;
+      await route.continue();
+    });
+    return go.resolve;
+  };
+  const answer = await Promise.all([held('**/installations?*'), held('**/integrations/hubspot-crm')]);
+  await page.reload();
+  await page.evaluate('hooks.config.proxy().setProxyEnabled(false)');
+  await expect
+    .poll(() => page.evaluate('hooks.config.get()'))
+    .toEqual({ provider: '', proxy: { enabled: false } });
+  const content = `{ provider: 'hubspot', write: { objects: { contacts: { objectName: 'contacts', deletionSettings: { enabled: true } } } } }`;
+  await page.evaluate(
+    `window.sent = hooks.update.updateInstallation({ config: ${content} }).then((made) => made?.id); undefined`,
+  );
+  for (const go of answer) go();
+  expect(await page.evaluate('window.sent')).toBe(id);
+  expect(await deletesOf(world, group)).toEqual([true]);
+  await expect.poll(() => page.evaluate('hooks.config.get().provider')).toBe('hubspot');
+  expect(await page.evaluate('hooks.config.proxy().getProxyEnabled()')).toBe(false);
+};

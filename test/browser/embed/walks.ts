@@ -18,7 +18,7 @@ import { draftOverRedirect } from './left.ts';
 import { objectGone, objectLoadedLater } from './part.ts';
 import { ruleForField } from './rules.ts';
 import { objectDeclined } from './shared.ts';
-import { draftOfHooks, fieldsOfInstalled } from './hooks.ts';
+import { draftOfHooks, fieldsOfInstalled, sentWhileLoading } from './hooks.ts';
 import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOnOnePage } from './sign-in.ts';
 import {
   hooksUnconnected,
@@ -65,6 +65,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['knows its own settings where the answer was lost', saveLost],
   ['keeps both answers where it asks twice whose settings hold', askedTwice],
   ['sends a draft of hooks with the config that it was made from', draftOfHooks],
+  ['sends by hooks while the page loads', sentWhileLoading],
   ['tells hooks the fields of the account that it is installed on', fieldsOfInstalled],
   ['keeps what was entered while the page is left for the provider', draftOverRedirect],
   ['names the account, and takes another one in a window', anotherAccount('popup')],

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type {
   ConfigContent,
   FieldMetadata,
@@ -155,6 +155,11 @@ export function useConfig(): LocalConfig {
     [installation, isKnown],
   );
   const [edited, setEdited] = useState<Edited>();
+  // What was edited before the provider was known gets it.
+  useEffect(() => {
+    if (provider !== '' && edited?.content?.provider === '')
+      setEdited({ ...edited, content: { ...edited.content, provider } });
+  }, [provider, edited]);
   const own = ownOf(edited, whose);
   const madeOn = own && edited ? edited.madeOn : now;
   const setOwn = useCallback(

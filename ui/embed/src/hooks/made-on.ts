@@ -23,15 +23,17 @@ export function rememberSaved(config: ConfigContent, saved: Installation): void 
 }
 
 /**
- * What a config is sent upon: the `base` that came with it, what it was made on, or what was loaded where neither is known of it. Answers
+ * What a config is sent upon: the `base` that came with it, what it was made on, or what is installed where neither is known of it. Answers
  * `undefined` where something is installed that it was not made on: it was begun where nothing was, or before anybody knew.
  */
-export function sentUpon(
+export async function sentUpon(
   config: ConfigContent,
   base: Installation | undefined,
-  loaded: Installation | null | undefined,
-): Installation | null | undefined {
+  installed: () => Promise<Installation | null>,
+): Promise<Installation | null | undefined> {
   const madeOn = known.get(config);
-  if (base ?? madeOn?.base) return base ?? madeOn?.base;
-  return madeOn && loaded ? undefined : (loaded ?? null);
+  const own = base ?? madeOn?.base;
+  if (own) return own;
+  const found = await installed();
+  return madeOn && found ? undefined : found;
 }

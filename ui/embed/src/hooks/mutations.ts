@@ -3,6 +3,7 @@ import { SvcError, type ConfigContent, type Installation } from '@svc/client';
 import { masksOf, updateOf } from '../state/save.ts';
 import { rememberSaved, sentUpon } from './made-on.ts';
 import { useSvc, useWhose } from './provider.tsx';
+import { installationOf } from './queries.ts';
 import { problemOf } from './store.ts';
 
 interface Ended<Value> {
@@ -101,18 +102,19 @@ export function useCreateInstallation(): Mutation & {
 
 /**
  * `updateInstallation({config})` changes what differs from the config that the draft of `useConfig` was made on, or from `base`; answered by
- * the error `config-changed` when somebody else changed it before. Of a config that neither is known of, it is the one that was loaded.
+ * the error `config-changed` when somebody else changed it before. Of a config that neither is known of, it is the one that is loaded, or on
+ * its way.
  */
 export function useUpdateInstallation(): Mutation & {
   updateInstallation: (
     given: { config: ConfigContent; base?: Installation } & Ended<Installation>,
   ) => Promise<Installation | undefined>;
 } {
-  const { svc, store, integration, consumerRef } = useSvc();
+  const { svc, store, integration, groupRef, consumerRef } = useSvc();
   const work = useCallback(
     async ({ config, base }: { config: ConfigContent; base?: Installation }) => {
-      const loaded = store.read('installation').data as Installation | null | undefined;
-      const installation = sentUpon(config, base, loaded);
+      const load = () => installationOf({ svc, integration, groupRef });
+      const installation = await sentUpon(config, base, async () => store.known('installation', load));
       if (installation === undefined) throw installedMeanwhile();
       if (!installation)
         throw new SvcError({ code: 'installation-not-found', status: 404, detail: 'Nothing is installed.' });
@@ -131,7 +133,7 @@ export function useUpdateInstallation(): Mutation & {
       store.set('installation', changed);
       return changed;
     },
-    [svc, store, integration, consumerRef],
+    [svc, store, integration, groupRef, consumerRef],
   );
   const [updateInstallation, state] = useMutation(work);
   return { updateInstallation, ...state };

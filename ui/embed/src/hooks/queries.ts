@@ -8,7 +8,7 @@ import {
   type ReadState,
   type SvcError,
 } from '@svc/client';
-import { useQuery, useSvc } from './provider.tsx';
+import { useQuery, useSvc, type SvcContext } from './provider.tsx';
 import type { Loaded } from './store.ts';
 
 /** How far an answer is, in the words of the reference hooks. */
@@ -92,13 +92,21 @@ export function accountOf(found: readonly Connection[], chosen: string | undefin
   return working.find(({ id }) => id === chosen) ?? working.find(isSame) ?? own;
 }
 
+/** What is installed for the group, or `null`. */
+export async function installationOf({
+  svc,
+  integration,
+  groupRef,
+}: Pick<SvcContext, 'svc' | 'integration' | 'groupRef'>): Promise<Installation | null> {
+  const [page] = await firstPage(svc.installations.list({ integration, groupRef }));
+  return page?.results[0] ?? null;
+}
+
 /** The group's installation of the integration, with its config. */
 export function useInstallation(): Answered & { installation: Installation | undefined } {
-  const { svc, store, groupRef, integration } = useSvc();
-  const state = useQuery('installation', async () => {
-    const [page] = await firstPage(svc.installations.list({ integration, groupRef }));
-    return page?.results[0] ?? null;
-  });
+  const context = useSvc();
+  const { store } = context;
+  const state = useQuery('installation', () => installationOf(context));
   return {
     installation: state.data ?? undefined,
     ...answered(state, () => store.refresh('installation')),

@@ -20,6 +20,8 @@ export interface QueryStore {
   read(key: string): Loaded<unknown>;
   /** Asks, unless it was asked for already. */
   want(key: string, load: () => Promise<unknown>): void;
+  /** What is known, or what svc answers as soon as it does; rejects where it does not. */
+  known<Value>(key: string, load: () => Promise<Value>): Promise<Value>;
   /** Asks again for everything under keys that begin so; what is known stays until the answer. */
   refresh(prefix: string): Promise<void>;
   set(key: string, data: unknown): void;
@@ -33,6 +35,21 @@ export function problemOf(cause: unknown): SvcError {
 }
 
 const nothing: Loaded<unknown> = { data: undefined, error: undefined, isFetching: false };
+
+/** What is known under a key, or what its answer says. */
+function settled(entry: Entry, subscribe: QueryStore['subscribe']): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const { data, error, isFetching } = entry.state;
+      if (data === undefined && isFetching) return;
+      stop();
+      if (data === undefined) reject(error);
+      else resolve(data);
+    };
+    const stop = subscribe(look);
+    look();
+  });
+}
 
 export function createQueryStore(): QueryStore {
   const entries = new Map<string, Entry>();
@@ -54,21 +71,28 @@ export function createQueryStore(): QueryStore {
     tell();
   }
 
+  function subscribe(listener: () => void): () => void {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  function want(key: string, load: () => Promise<unknown>): Entry {
+    const known = entries.get(key);
+    if (known) return Object.assign(known, { load });
+    const entry: Entry = { state: nothing, load, asked: 0 };
+    entries.set(key, entry);
+    void ask(entry);
+    return entry;
+  }
+
   return {
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe,
     read: (key) => entries.get(key)?.state ?? nothing,
-    want(key, load) {
-      const known = entries.get(key);
-      if (known) {
-        known.load = load;
-        return;
-      }
-      const entry: Entry = { state: nothing, load, asked: 0 };
-      entries.set(key, entry);
-      void ask(entry);
+    want,
+    known<Value>(key: string, load: () => Promise<Value>) {
+      const entry = want(key, load);
+      if (entry.state.data === undefined && !entry.state.isFetching) void ask(entry);
+      return settled(entry, subscribe) as Promise<Value>;
     },
     async refresh(prefix) {
       await Promise.all(
