@@ -10,7 +10,8 @@ import {
 } from 'react';
 import type { SvcError } from '@svc/client';
 import type { FormIssue } from '../state/save.ts';
-import { useText, type TextKey, type Translate } from '../text/index.tsx';
+import { useText, type Translate } from '../text/index.tsx';
+import { openTexts, problemTexts } from '../text/problems.ts';
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   look?: 'primary' | 'plain' | 'quiet' | 'danger';
@@ -58,14 +59,15 @@ export function Notice({
   );
 }
 
-/** What failed, in words for a person; what a builder needs stands behind a fold. */
+/** What failed, in words for a person; what a builder needs stands behind a fold, unless only that says what is wrong. */
 export function Failure({ error, onRetry }: { error: SvcError; onRetry?: () => void }): ReactNode {
   const t = useText();
-  const known = sentenceOf(error, t);
+  const known = problemTexts[error.code];
+  const isOpen = known === undefined || openTexts.includes(known);
   return (
     <Notice tone="bad" actions={onRetry ? <Button onClick={onRetry}>{t('tryAgain')}</Button> : undefined}>
-      <p>{known ?? t('failed')}</p>
-      {known === undefined ? (
+      <p>{t(known ?? 'failed', { window: t('thisPage') })}</p>
+      {isOpen ? (
         <p>
           <Said>{[error.detail ?? error.message, ...saidOf(error)].join(' ')}</Said>
         </p>
@@ -73,7 +75,7 @@ export function Failure({ error, onRetry }: { error: SvcError; onRetry?: () => v
       {error.requestId ? (
         <details>
           <summary>{t('details')}</summary>
-          {known === undefined || error.detail === undefined ? null : (
+          {isOpen || error.detail === undefined ? null : (
             <p>
               <Said>{error.detail}</Said>
             </p>
@@ -92,28 +94,9 @@ function saidOf({ issues, detail }: SvcError): string[] {
   return issues.filter((issue) => !detail.includes(issue.detail)).map((issue) => issue.detail);
 }
 
-/** What a person can do about, in their words. */
-const sentences: Readonly<Partial<Record<string, TextKey>>> = {
-  unreachable: 'offline',
-  'token-missing': 'tokenMissing',
-  'token-unavailable': 'tokenDown',
-  'provider-unreachable': 'providerDown',
-  'provider-rate-limited': 'providerBusy',
-  'connection-bad-credentials': 'connectionDead',
-  'no-usable-connection': 'connectionDead',
-  forbidden: 'notYours',
-  'other-account': 'otherAccount',
-};
-
 /** Whether connecting again is what helps. */
 export function isConnectionOver({ code }: SvcError): boolean {
-  return sentences[code] === 'connectionDead';
-}
-
-function sentenceOf({ code }: SvcError, t: Translate): string | undefined {
-  const known = sentences[code];
-  if (known) return t(known);
-  return code === 'unauthenticated' ? t('sessionOver', { window: t('thisPage') }) : undefined;
+  return problemTexts[code] === 'connectionDead';
 }
 
 const slowAfterMs = 5_000;

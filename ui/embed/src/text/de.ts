@@ -23,6 +23,17 @@ export const de: Texts = {
   failed: 'Das hat nicht geklappt.',
   providerDown: 'Der verbundene Dienst antwortet zurzeit nicht. Ihre Eingaben sind noch da.',
   providerBusy: 'Der verbundene Dienst nimmt gerade keine Anfragen mehr an. Versuchen Sie es etwas später.',
+  providerRefuses: 'Der verbundene Dienst nimmt das nicht an.',
+  credentialsRefused: 'Die Zugangsdaten wurden nicht angenommen. Prüfen Sie Ihre Eingaben.',
+  settingsRefused: 'Das kann so nicht gespeichert werden.',
+  changedMeanwhile:
+    'Inzwischen hat sich etwas geändert. Versuchen Sie es noch einmal, oder laden Sie die Seite neu.',
+  serviceBusy: 'Zurzeit kommen zu viele Anfragen. Versuchen Sie es gleich noch einmal.',
+  serviceDown:
+    'Der Dienst antwortet zurzeit nicht. Versuchen Sie es etwas später; Ihre Eingaben sind noch da.',
+  serviceFailed:
+    'Hier ist etwas schiefgegangen. Versuchen Sie es noch einmal; hilft das nicht, sagen Sie es {app}.',
+  appFault: 'So wie es eingerichtet ist, kann das nicht gehen. Das ist ein Fehler von {app}.',
   connectionDead: 'Die Verbindung funktioniert nicht mehr. Verbinden Sie sich neu.',
   connectionOver:
     'Die Verbindung funktioniert nicht mehr. Verbinden Sie sich neu; Ihre Eingaben sind noch da.',

@@ -22,6 +22,15 @@ export const en = {
   failed: 'That did not work.',
   providerDown: 'The connected service does not answer at present. What you entered is still here.',
   providerBusy: 'The connected service takes no more requests for the moment. Try again a little later.',
+  providerRefuses: 'The connected service does not take this.',
+  credentialsRefused: 'The credentials were not accepted. Check what you entered.',
+  settingsRefused: 'This cannot be saved as it is.',
+  changedMeanwhile: 'Something has changed meanwhile. Try again, or load the page again.',
+  serviceBusy: 'There are too many requests at present. Try again in a moment.',
+  serviceDown:
+    'The service does not answer at present. Try again a little later; what you entered is still here.',
+  serviceFailed: 'Something went wrong here. Try again; if that does not help, tell {app}.',
+  appFault: 'This cannot work as it is set up. That is a fault of {app}.',
   connectionDead: 'The connection does not work any more. Reconnect to go on.',
   connectionOver:
     'The connection does not work any more. Reconnect to go on; what you entered is still here.',
