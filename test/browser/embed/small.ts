@@ -162,3 +162,14 @@ export const onlyProxy: Walk = async (world) => {
   await button(page, 'Uninstall').click();
   await page.getByText('The connection is removed, too').waitFor();
 };
+  // One that never answers.
+  await page.clock.install();
+  await page.route('**/token', () => undefined);
+  const asked = page.waitForRequest('**/token');
+  await page.reload();
+  await asked;
+  await page.clock.fastForward(20_000);
+  await page.getByText('Mailmonkey does not answer at present').waitFor();
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await button(page, 'Connect HubSpot').waitFor();

@@ -4,7 +4,10 @@ import { createTokens, isDevelopment, type GivenToken } from '../src/hooks/token
 const ada = { groupRef: 'acme', consumerRef: 'ada' };
 
 describe('ui/embed/tokens', () => {
-  afterEach(() => vi.unstubAllGlobals());
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
 
   async function told(given: GivenToken): Promise<{ token: string; said: string }> {
     const said: string[] = [];
@@ -34,6 +37,19 @@ describe('ui/embed/tokens', () => {
   it('takes a token of svc that is this person’s, and one that nobody says whose it is', async () => {
     for (const given of [{ token: 'svcf_x', ...ada }, { token: 'svcf_x' }, 'svcf_x'])
       expect(await told(given)).toEqual({ token: 'svcf_x', said: '' });
+  });
+
+  it('waits for no server that does not answer, and asks it again', async () => {
+    vi.useFakeTimers();
+    const answers = [new Promise<string>(() => undefined), Promise.resolve('svcf_x')];
+    const tokens = createTokens(async () => answers.shift() ?? '', ada);
+    const first = tokens.get().catch(({ code }: { code: string }) => `refused: ${code}`);
+    await vi.advanceTimersByTimeAsync(14_000);
+    // Whoever asks meanwhile waits for the same.
+    expect(answers.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await first).toBe('refused: token-unavailable');
+    expect(await tokens.get()).toBe('svcf_x');
   });
 
   it.each([

@@ -18,12 +18,14 @@ interface Held {
 /** A token is asked for again so long before it ends. */
 const aheadMs = 30_000;
 const unknownLifeMs = 60_000;
+/** A person waits no longer for the builder's server. */
+const answersWithinMs = 15_000;
 
 /** Keeps a token in memory until shortly before it ends, or it was refused. */
 export function createTokens(getToken: GetToken, person: Person): { get(): Promise<string>; forget(): void } {
   let held: Held | undefined;
   async function ask(): Promise<string> {
-    const { token, expiresAt, ...whose } = givenIn(await given(getToken, person).catch(refused));
+    const { token, expiresAt, ...whose } = givenIn(await inTime(given(getToken, person)).catch(refused));
     if (token.startsWith('svc_')) warnOfKey('getToken answered');
     const claims = claimsOf(token);
     refuseAnother({ ...whose, ...claims }, person);
@@ -53,6 +55,18 @@ async function given(getToken: GetToken, person: Person): Promise<unknown> {
   const { ok, status } = answer;
   if (!ok) throw Object.assign(new Error(`no token: ${status}`), { status });
   return answer.json();
+}
+
+/** What is still not answered by then counts as a server that is away. */
+async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(Object.assign(new Error('no token: no answer'), { status: 504 })),
+      answersWithinMs,
+    );
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 /** A fault of whoever built the page, not of who uses it. */
