@@ -54,7 +54,7 @@ describe('test/browser/embed', () => {
     names: { next: string; nickname: string; finish: string },
   ): Promise<void> {
     await button(page, names.next).click();
-    await page.getByLabel(names.nickname).fill('first');
+    await page.getByRole('combobox', { name: names.nickname }).fill('first');
     await page.getByRole('option').first().click();
     for (let step = 0; step < 3; step += 1) await button(page, names.next).click();
     await button(page, names.finish).click();
@@ -75,10 +75,10 @@ describe('test/browser/embed', () => {
     await button(page, 'Finish setup').click();
     await page.getByText('Choose a field.').waitFor();
     expect(await installationOf('popup')).toBeUndefined();
-    await page.getByLabel('Nickname').fill('first');
+    await page.getByRole('combobox', { name: 'Nickname' }).fill('first');
     await page.getByRole('option', { name: 'First Name' }).click();
     // One of the customer's values for one of the builder's.
-    await page.getByLabel('Stage').fill('lifecycle');
+    await page.getByRole('combobox', { name: 'Stage' }).fill('lifecycle');
     await page.getByRole('option').first().click();
     await page.getByRole('combobox', { name: 'Customer' }).selectOption('customer');
     // A filter without a value is refused at its field.
@@ -315,11 +315,11 @@ describe('test/browser/embed', () => {
     await heading(page, 'What should be shared?').waitFor();
     await tabTo('Continue');
     await press('Enter');
-    await page.getByLabel('Nickname').focus();
+    await page.getByRole('combobox', { name: 'Nickname' }).focus();
     await page.keyboard.type('first n');
     await page.getByRole('option', { name: 'First Name' }).waitFor();
     await press('Enter');
-    await expect.poll(() => page.getByLabel('Nickname').inputValue()).toBe('First Name');
+    await expect.poll(() => page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('First Name');
     await isAccessible(page);
     for (let step = 0; step < 3; step += 1) {
       await page.getByRole('heading', { level: 2 }).focus();

@@ -105,7 +105,7 @@ describe('test/browser/gallery', () => {
     // None of them is wider than the page.
     const body = page.locator('.svc-page');
     expect(await body.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
-    await page.getByLabel('Nickname').fill('script');
+    await page.getByRole('combobox', { name: 'Nickname' }).fill('script');
     await page.getByRole('option').nth(10).waitFor();
     for (const step of await page.locator('.svc-nav-step').all()) await step.click();
     page.off('request', listen);

@@ -49,7 +49,7 @@ export const anotherAccount =
     await page.evaluate(`dispatchEvent(new Event('focus')); undefined`);
     await asked;
     await stepTo(page, 'Contacts');
-    await page.getByLabel('Nickname').fill('first');
+    await page.getByRole('combobox', { name: 'Nickname' }).fill('first');
     await page.getByRole('option', { name: 'First Name' }).click();
     await finish(page);
     expect(await connectionsOf(world, group)).toEqual([

@@ -30,10 +30,10 @@ export const manifestChanged: Walk = async (world) => {
   await deploy(world.platform, asking('            - { mapToName: role, mapToDisplayName: Role }\n'));
   await finish(page);
   await page.getByText('Mailmonkey has changed what it asks for').waitFor();
-  await page.getByLabel('Role').waitFor();
-  expect(await page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  await page.getByRole('combobox', { name: 'Role' }).waitFor();
+  expect(await page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('First Name');
   await isAccessible(page);
-  await page.getByLabel('Role').fill('job');
+  await page.getByRole('combobox', { name: 'Role' }).fill('job');
   await page.getByRole('option', { name: 'Job Title' }).click();
   await finish(page);
   await heading(page, 'All set').waitFor();
@@ -59,7 +59,7 @@ export const connectionDied: Walk = async (world) => {
   await button(page, 'Reconnect').click();
   await button(page, 'Finish setup').waitFor();
   await stepTo(page, 'Contacts');
-  expect(await page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  expect(await page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('First Name');
   await finish(page);
   await heading(page, 'All set').waitFor();
 };
@@ -128,7 +128,7 @@ export const fieldVanished: Walk = async (world) => {
   ];
   await simulator(hubspot, 'POST', '/schema', { object: 'contacts', properties });
   const page = await connected(world, 'vanished');
-  await page.getByLabel('Nickname').fill('called');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('called');
   await page.getByRole('option', { name: 'Called' }).click();
   await page.getByRole('searchbox').fill('shirt');
   await page.getByRole('checkbox', { name: /Shirt size/ }).check();
@@ -148,7 +148,7 @@ export const fieldVanished: Walk = async (world) => {
   await stepTo(page, 'Contacts');
   await page.getByText('The field “called” is not in your account any more').waitFor();
   await isAccessible(page);
-  await page.getByLabel('Nickname').fill('last');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('last');
   await page.getByRole('option', { name: 'Last Name' }).click();
   // A chosen field that is gone stays in the list, also in a search, until it is unchecked.
   await page.getByText('Not in your account any more: shirt_size').waitFor();

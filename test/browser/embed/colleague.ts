@@ -39,7 +39,7 @@ export const colleagueReconnects: Walk = async (world) => {
     consumer: { consumerRef: 'bob' },
   });
   await stepTo(shown, 'Contacts');
-  await shown.getByLabel('Nickname').waitFor();
+  await shown.getByRole('combobox', { name: 'Nickname' }).waitFor();
   await health.waitForTimeout(1_100);
   await health.evaluate(`dispatchEvent(new Event('focus')); undefined`);
   await health.getByText('The connection works.').waitFor();
@@ -72,7 +72,7 @@ export const fieldsAskedAgain: Walk = async (world) => {
     await mend();
     await page.getByText('could not be loaded').first().waitFor({ state: 'detached' });
     await stepTo(page, 'Contacts');
-    await page.getByLabel('Nickname').waitFor();
+    await page.getByRole('combobox', { name: 'Nickname' }).waitFor();
     expect(await page.getByText('Existing records').count()).toBe(0);
   }
 };

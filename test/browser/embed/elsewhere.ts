@@ -37,7 +37,7 @@ export const answerLost: Walk = async (world) => {
     const isMore = group === 'lost-more';
     if (isMore) {
       await stepTo(page, 'Contacts');
-      await page.getByLabel('Nickname').fill('last n');
+      await page.getByRole('combobox', { name: 'Nickname' }).fill('last n');
       await page.getByRole('option', { name: 'Last Name' }).click();
       await stepTo(page, 'Review');
     }
@@ -69,7 +69,7 @@ export const installedElsewhere: Walk = async (world) => {
   await finish(page);
   await page.getByText('Somebody else set it up meanwhile').waitFor();
   await stepTo(page, 'Contacts');
-  expect(await page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  expect(await page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('First Name');
   await button(page, 'Keep mine').click();
   await page.getByText('Saved.').waitFor();
   const { config } = (await installationOf(world, 'raced'))!;
@@ -87,7 +87,7 @@ export const uninstalledElsewhere: Walk = async (world) => {
   await heading(page, 'All set').waitFor();
   await button(page, 'Change settings').click();
   await stepTo(page, 'Contacts');
-  await page.getByLabel('Nickname').fill('last n');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('last n');
   await page.getByRole('option', { name: 'Last Name' }).click();
   const before = (await installationOf(world, 'gone'))!;
   expect((await world.platform.call('DELETE', `${all}/${before.id}`)).status).toBe(204);
@@ -96,7 +96,7 @@ export const uninstalledElsewhere: Walk = async (world) => {
   // The connection went with it.
   await button(page, 'Connect HubSpot').click();
   await stepTo(page, 'Contacts');
-  expect(await page.getByLabel('Nickname').inputValue()).toBe('Last Name');
+  expect(await page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('Last Name');
   await finish(page);
   await heading(page, 'All set').waitFor();
   const after = (await installationOf(world, 'gone'))!;

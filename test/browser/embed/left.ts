@@ -15,7 +15,7 @@ export const draftOverRedirect: Walk = async (world) => {
   await button(page, 'Reconnect').click();
   await heading(page, 'What should be shared?').waitFor();
   await stepTo(page, 'Contacts');
-  expect(await page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  expect(await page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('First Name');
   expect(await kept()).toEqual([]);
   await stepTo(page, 'Review');
   await button(page, 'Finish setup').click();

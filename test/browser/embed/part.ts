@@ -56,7 +56,7 @@ export const objectLoadedLater: Walk = async (world) => {
     await mend(page);
     await page.getByText('Could not be loaded').waitFor({ state: 'detached' });
     await stepTo(page, 'Contacts');
-    await page.getByLabel('Nickname').fill('first');
+    await page.getByRole('combobox', { name: 'Nickname' }).fill('first');
     await page.getByRole('option', { name: 'First Name' }).click();
     await finish(page);
     await heading(page, 'All set').waitFor();

@@ -29,7 +29,7 @@ export const pausedAtOnce: Walk = async (world) => {
   await heading(page, 'All set').waitFor();
   await button(page, 'Change settings').click();
   await stepTo(page, 'Contacts');
-  await page.getByLabel('Nickname').fill('last n');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('last n');
   await page.getByRole('option', { name: 'Last Name' }).click();
   await stepTo(page, 'HubSpot CRM');
   await button(page, 'Pause').click();

@@ -6,8 +6,9 @@ import { button, connected, heading, type Walk } from './steps.ts';
 export const pickedByKeys: Walk = async (world) => {
   const page = await connected(world, 'keys-only');
   const nickname = page.getByRole('combobox', { name: 'Nickname' });
-  await page.getByRole('button', { name: 'Clear' }).first().click();
-  await nickname.focus();
+  await button(page, 'Clear Nickname').click();
+  // Typing goes on where the choice was.
+  await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('combobox');
   await page.keyboard.type('job title');
   await page.keyboard.press('Tab');
   // Nothing was chosen, so the field is empty.

@@ -25,8 +25,8 @@ export async function connected(
   await button(page, 'Connect HubSpot').click();
   await heading(page, 'What should be shared?').waitFor();
   await stepTo(page, 'Contacts');
-  await page.getByLabel('Nickname').fill('first');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('first');
   await page.getByRole('option', { name: 'First Name' }).click();
-  await expect.poll(() => page.getByLabel('Nickname').inputValue()).toBe('First Name');
+  await expect.poll(() => page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('First Name');
   return page;
 }

@@ -30,7 +30,7 @@ export const choiceUnoffered: Walk = async (world) => {
   await button(page, 'Connect HubSpot').click();
   await heading(page, 'What should be shared?').waitFor();
   await stepTo(page, 'Contacts');
-  await page.getByLabel('Nickname').fill('job');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('job');
   await page.getByRole('option', { name: 'Job Title' }).click();
   await page.getByRole('checkbox', { name: /City/ }).check();
   await stepTo(page, 'Review');

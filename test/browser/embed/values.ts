@@ -28,7 +28,7 @@ interface Installed {
 export const valueVanished: Walk = async (world) => {
   await tiers(world, 'gold', 'silver');
   const page = await connected(world, 'tiers', { mappings: '1' });
-  await page.getByLabel('Stage').fill('tier');
+  await page.getByRole('combobox', { name: 'Stage' }).fill('tier');
   await page.getByRole('option', { name: 'Tier' }).click();
   const customer = page.getByRole('combobox', { name: 'Customer' });
   await customer.selectOption('gold');

@@ -1,5 +1,5 @@
 import { useCombobox, type UseComboboxState, type UseComboboxStateChangeOptions } from 'downshift';
-import { useId, useMemo, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { useText } from '../text/index.tsx';
 
 export interface Choice {
@@ -12,7 +12,9 @@ export interface Choice {
 }
 
 interface FieldPickerProps {
-  label: ReactNode;
+  label: string;
+  /** Stands in brackets behind the label. */
+  mark?: string | undefined;
   hint?: string | undefined;
   choices: readonly Choice[];
   value: string | undefined;
@@ -42,20 +44,23 @@ export function matching(choices: readonly Choice[], text: string): Choice[] {
 
 /** One of many fields, found by typing. */
 export function FieldPicker(props: FieldPickerProps): ReactNode {
-  const { label, hint, value, issue, onChange } = props;
+  const { label, mark, hint, value, issue, onChange } = props;
   const t = useText();
   const id = useId();
   const { setTyped, ...listed } = useListed(props);
   const { box } = listed;
+  const input = useRef<HTMLInputElement>(null);
   return (
     <div className="svc-field svc-picker">
       <label {...box.getLabelProps()} className="svc-field-label">
-        {label}
+        <bdi>{label}</bdi>
+        {mark === undefined ? null : <span className="svc-muted"> ({mark})</span>}
       </label>
       {hint ? <p className="svc-hint">{hint}</p> : null}
       <div className="svc-picker-box">
         <input
           {...box.getInputProps({
+            ref: input,
             onFocus: (event) => event.currentTarget.select(),
             onChange: (event) => setTyped(event.currentTarget.value),
             onKeyDown: leaveEscape(box.isOpen),
@@ -70,8 +75,11 @@ export function FieldPicker(props: FieldPickerProps): ReactNode {
           <button
             type="button"
             className="svc-picker-clear"
-            aria-label={t('clear')}
-            onClick={() => onChange(undefined)}
+            aria-label={t('clear', { name: label })}
+            onClick={() => {
+              input.current?.focus();
+              onChange(undefined);
+            }}
           >
             ×
           </button>

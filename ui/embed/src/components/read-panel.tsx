@@ -200,11 +200,8 @@ function Mapping({ question, questions, object, config, issuesAt, ...on }: Mappi
   return (
     <div className="svc-mapping">
       <FieldPicker
-        label={
-          <>
-            <bdi>{label}</bdi> <span className="svc-muted">({t(isRequired ? 'required' : 'optional')})</span>
-          </>
-        }
+        label={label}
+        mark={t(isRequired ? 'required' : 'optional')}
         hint={prompt}
         choices={on.choices}
         value={fieldName}

@@ -100,7 +100,7 @@ export const de: Texts = {
     'Sagen Sie, welches Ihrer Felder das Benötigte enthält. Felder gleichen Namens sind vorgeschlagen.',
   searchField: '{count} Felder durchsuchen',
   noField: 'Kein Feld heißt so',
-  clear: 'Leeren',
+  clear: '{name} leeren',
   moreFields: '{count} weitere: tippen Sie, um einzugrenzen',
   vanished: 'Das Feld „{field}“ gibt es in Ihrem Konto nicht mehr. Wählen Sie ein anderes.',
   values: 'Werte von „{field}“ zuordnen',

@@ -94,7 +94,7 @@ export const en = {
   mappingsIntro: 'Say which of your fields holds what is needed. We suggest those of the same name.',
   searchField: 'Search {count} fields',
   noField: 'No field is called so',
-  clear: 'Clear',
+  clear: 'Clear {name}',
   moreFields: '{count} more: type to narrow down',
   vanished: 'The field “{field}” is not in your account any more. Choose another one.',
   values: 'Match values of “{field}”',
