@@ -11,6 +11,7 @@ import { colleagueReconnects, fieldsAskedAgain } from './colleague.ts';
 import { answerLost, installedElsewhere, uninstalledElsewhere, unknownAtFirst } from './elsewhere.ts';
 import { exampleOfUnknown, examplesShown } from './examples.ts';
 import { anotherCustomer, deadOnArrival, disconnectAsks } from './health.ts';
+import { focusKept } from './focus.ts';
 import { historyChosen } from './history.ts';
 import { everyKindTyped } from './kinds.ts';
 import { pausedAtOnce } from './pause.ts';
@@ -89,3 +90,4 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['tells hooks that there is no account yet', hooksUnconnected],
   ['has nothing to choose where only the provider is called', onlyProxy],
 ];
+  ['keeps the focus of whoever uses keys', focusKept],

@@ -1,6 +1,7 @@
-import { createContext, useContext, useMemo, type ReactNode } from 'react';
+import { createContext, useContext, useMemo, useRef, type ReactNode } from 'react';
 import { de } from './de.ts';
 import { en, type TextKey, type Texts } from './en.ts';
+import { useKeptFocus } from './kept-focus.ts';
 
 export type { TextKey, Texts } from './en.ts';
 
@@ -30,7 +31,7 @@ function languageOf(asked: string | undefined): string {
   return (asked ?? (typeof navigator === 'undefined' ? 'en' : navigator.language)).slice(0, 2).toLowerCase();
 }
 
-/** The frame around each component: language, direction and theme. */
+/** The frame around each component: language, direction, theme, and where the focus is. */
 export function Root({ children, ...appearance }: Appearance & { children: ReactNode }): ReactNode {
   const { language, texts, theme = 'auto', direction, appName = 'the application' } = appearance;
   const spoken = languageOf(language);
@@ -41,10 +42,12 @@ export function Root({ children, ...appearance }: Appearance & { children: React
       return catalogue[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(all[name] ?? whole));
     };
   }, [spoken, texts, appName]);
+  const frame = useRef<HTMLDivElement>(null);
+  useKeptFocus(frame);
   const shown = texts === undefined && !(spoken in catalogues) ? 'en' : spoken;
   return (
     <TextContext.Provider value={translate}>
-      <div className="svc" lang={shown} dir={direction} data-svc-theme={theme}>
+      <div ref={frame} className="svc" lang={shown} dir={direction} data-svc-theme={theme}>
         {children}
       </div>
     </TextContext.Provider>
