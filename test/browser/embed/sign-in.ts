@@ -126,3 +126,17 @@ export const originNotListed: Walk = async (world) => {
   );
   expect(await heading(page, 'Connect HubSpot').count()).toBe(0);
 };
+
+/** A relative return address is one of the page's; what is none at all is told. */
+export const returnRelative: Walk = async (world) => {
+  const query = { group: 'relative', mode: 'redirect', show: 'ConnectProvider' };
+  const wrong = await world.open({ ...query, returnUrl: 'http://[' });
+  await button(wrong, 'Connect HubSpot').click();
+  await wrong.getByRole('alert').getByText('That did not work.').waitFor();
+  expect(await button(wrong, 'Connect HubSpot').isEnabled()).toBe(true);
+  const { search } = new URL(wrong.url());
+  const page = await world.open({ ...query, returnUrl: `/${search}&back=1` });
+  await button(page, 'Connect HubSpot').click();
+  await page.getByText('Connected to HubSpot').waitFor();
+  expect(page.url()).toBe(`${world.app.url}/${search}&back=1`);
+};

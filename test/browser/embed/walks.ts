@@ -20,7 +20,14 @@ import { objectGone, objectLoadedLater } from './part.ts';
 import { ruleForField } from './rules.ts';
 import { objectDeclined } from './shared.ts';
 import { draftOfHooks, fieldsOfInstalled, sentWhileLoading } from './hooks.ts';
-import { hostedInFrame, onlyItsOwnWindow, originNotListed, returnOfItsOwn, twoOnOnePage } from './sign-in.ts';
+import {
+  hostedInFrame,
+  onlyItsOwnWindow,
+  originNotListed,
+  returnOfItsOwn,
+  returnRelative,
+  twoOnOnePage,
+} from './sign-in.ts';
 import {
   hooksUnconnected,
   hostStyles,
@@ -78,6 +85,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['connects in a window where the page of a link stands in a frame', hostedInFrame],
   ['is refused on a page that is not listed', originNotListed],
   ['offers to connect again once the access was taken back', deadOnArrival],
+  ['comes back to a relative address, and tells one that is none', returnRelative],
   ['shows nothing of one customer to another', anotherCustomer],
   ['asks before it disconnects', disconnectAsks],
   ['lets a colleague reconnect what another set up', colleagueReconnects],

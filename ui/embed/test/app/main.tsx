@@ -76,6 +76,7 @@ function Shown({ integration, groupRef }: { integration: string; groupRef: strin
     >
       {createElement(components[asked('show', 'InstallIntegration')] ?? InstallIntegration, {
         mode: asked('mode', 'popup'),
+        ...(query.has('returnUrl') ? { returnUrl: asked('returnUrl') } : {}),
         quiet: query.has('quiet'),
         ...(query.has('mappings') ? { fieldMapping } : {}),
         appearance: {
