@@ -40,10 +40,16 @@ export async function buildApp(react: 18 | 19, outDir: string): Promise<void> {
   });
 }
 
+/** Whether windows that the page opens may know it, as its address asks. */
+function policyOf({ url = '/' }: IncomingMessage): Record<string, string> {
+  const asked = new URL(url, 'http://app').searchParams.get('coop');
+  return asked === null ? {} : { 'cross-origin-opener-policy': asked };
+}
+
 export async function startApp(platform: Platform, folder: string): Promise<App> {
   const server = createServer((request, response) => {
     answer(request).then(
-      ({ type, body }) => response.writeHead(200, { 'content-type': type }).end(body),
+      ({ type, body }) => response.writeHead(200, { 'content-type': type, ...policyOf(request) }).end(body),
       () => response.writeHead(404).end(),
     );
   });

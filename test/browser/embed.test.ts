@@ -131,7 +131,7 @@ describe('test/browser/embed', () => {
     const popup = await opening;
     await popup.getByRole('button', { name: 'Approve' }).waitFor();
     await popup.close();
-    await page.getByText('The window was closed').waitFor();
+    await page.getByText('This page does not see the window any more').waitFor();
     expect(await button(page, 'Cancel').isVisible()).toBe(true);
     await consent(world.platform.hubspot, 'approve');
     await button(page, 'Open the window again').click();

@@ -127,6 +127,28 @@ export const originNotListed: Walk = async (world) => {
   expect(await heading(page, 'Connect HubSpot').count()).toBe(0);
 };
 
+/** A page whose policy cuts its windows off says that it does not see them, and asks svc; one that lets them be hears them. */
+export const openerCut: Walk = async (world) => {
+  const { hubspot } = world.platform;
+  for (const [coop, text, isClosed] of [
+    ['same-origin', 'This page does not see the window any more', false],
+    ['same-origin-allow-popups', 'Finish signing in', true],
+  ] as const) {
+    const page = await world.open({ group: coop, show: 'ConnectProvider', coop });
+    await consent(hubspot, 'page');
+    const popup = await connect(page);
+    await popup.getByRole('button', { name: 'Approve' }).waitFor();
+    // The page looks every two seconds.
+    await page.waitForTimeout(2_600);
+    await page.getByText(text).waitFor();
+    const closed = isClosed ? popup.waitForEvent('close') : popup.waitForURL(`${world.platform.base}/**`);
+    await popup.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('Connected to HubSpot').waitFor();
+    await closed;
+    await consent(hubspot, 'approve');
+  }
+};
+
 /** A relative return address is one of the page's; what is none at all is told. */
 export const returnRelative: Walk = async (world) => {
   const query = { group: 'relative', mode: 'redirect', show: 'ConnectProvider' };

@@ -27,7 +27,7 @@ export interface SignIn {
 }
 
 const windowForm = 'popup,width=600,height=720';
-/** A provider may cut the window off from its opener, as if it were closed: then only svc knows how it ended. */
+/** A provider, or the policy of the page (`Cross-Origin-Opener-Policy`), may cut the window off, as if it were closed: then only svc knows how it ended. */
 const lookEveryMs = 2_000;
 
 /** What a sign-in was begun with, and its window. */

@@ -56,7 +56,8 @@ export const de: Texts = {
   openWindow: 'Anmeldefenster öffnen',
   denied: 'Der Zugriff auf {provider} wurde nicht erlaubt.',
   signInFailed: '{provider} konnte nicht verbunden werden. Versuchen Sie es etwas später noch einmal.',
-  popupClosed: 'Das Fenster wurde geschlossen, bevor die Verbindung stand.',
+  popupClosed:
+    'Diese Seite sieht das Fenster nicht mehr. Ist es noch offen, schließen Sie die Anmeldung dort ab; sonst öffnen Sie es noch einmal.',
   connectedTo: 'Mit {provider} verbunden',
   account: 'Konto {account}',
   connectedBy: 'Verbunden von {person}',

@@ -51,7 +51,8 @@ export const en = {
   openWindow: 'Open the sign-in window',
   denied: 'Access to {provider} was not granted.',
   signInFailed: '{provider} could not be connected. Try again a little later.',
-  popupClosed: 'The window was closed before you were connected.',
+  popupClosed:
+    'This page does not see the window any more. If it is still open, finish signing in there; otherwise open it again.',
   connectedTo: 'Connected to {provider}',
   account: 'Account {account}',
   connectedBy: 'Connected by {person}',
