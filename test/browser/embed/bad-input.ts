@@ -46,6 +46,57 @@ export const manifestChanged: Walk = async (world) => {
   });
 };
 
+const turning = (required: string, optional: string) => `specVersion: 1.0.0
+integrations:
+  - name: turning
+    displayName: Turning
+    provider: hubspot
+    read:
+      objects:
+        - objectName: contacts
+          mapToDisplayName: Contacts
+          destination: inbox
+          requiredFields: [{ mapToName: nickname, mapToDisplayName: Nickname }${required}]
+          optionalFields: [{ fieldName: city }${optional}]
+`;
+
+/** What was optional is required while the form is open: it is told at its field, and what was typed stays, also once it is installed. */
+export const requiredMeanwhile: Walk = async (world) => {
+  const role = ', { mapToName: role, mapToDisplayName: Role }';
+  const level = ', { mapToName: level, mapToDisplayName: Level }';
+  await deploy(world.platform, turning('', role + level));
+  const page = await connected(world, 'turning', { integration: 'turning' });
+  const filter = page.getByLabel('“City” is');
+  const isTold = async (label: string, name: string): Promise<void> => {
+    await page.getByText('Mailmonkey has changed what it asks for').waitFor();
+    const field = page.getByRole('combobox', { name: `${label} (required)` });
+    await field.waitFor();
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+    await page.getByText('Choose a field.').waitFor();
+    expect(await filter.inputValue()).toBe(name);
+    expect(await page.getByRole('combobox', { name: 'Nickname' }).inputValue()).toBe('First Name');
+    await isAccessible(page);
+    await field.fill('job');
+    await page.getByRole('option', { name: 'Job Title' }).click();
+  };
+  await page.getByLabel('Filter by a field').fill('city');
+  await page.getByRole('option', { name: 'City' }).first().click();
+  await filter.fill('Bern');
+  await deploy(world.platform, turning(role, level));
+  await finish(page);
+  await isTold('Role', 'Bern');
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+  await button(page, 'Change settings').click();
+  await stepTo(page, 'Contacts');
+  await filter.fill('Basel');
+  await deploy(world.platform, turning(role + level, ''));
+  await button(page, 'Save changes').click();
+  await isTold('Level', 'Basel');
+  await button(page, 'Save changes').click();
+  await page.getByText('Saved.').waitFor();
+};
+
 /** The customer takes the access back at the provider while the form is open: they connect again, and go on where they were. */
 export const connectionDied: Walk = async (world) => {
   const { hubspot } = world.platform;

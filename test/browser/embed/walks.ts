@@ -4,6 +4,7 @@ import {
   fieldVanished,
   manifestChanged,
   providerDown,
+  requiredMeanwhile,
   signedOut,
   slowNetwork,
 } from './bad-input.ts';
@@ -54,6 +55,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['connects with every kind of credentials that is typed', everyKindTyped],
   ['tells that the builder asks for more, and keeps what was typed', manifestChanged],
   ['connects again in the middle of a form, and goes on with it', connectionDied],
+  ['tells what is required all at once, and keeps what was typed', requiredMeanwhile],
   ['says that the provider is down while fields are loaded', providerDown],
   ['reads an object whose fields are loaded later: on request, on focus or on return', objectLoadedLater],
   ['leaves out what the manifest drops while it is set up', objectGone],

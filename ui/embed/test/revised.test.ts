@@ -10,6 +10,7 @@ import {
   undecidedAfter,
   unloadedIn,
   withDescribed,
+  worded,
 } from '../src/state/revised.ts';
 import { planSave } from '../src/state/save.ts';
 
@@ -96,6 +97,14 @@ describe('ui/embed/revised', () => {
       'write/companies/settings/city',
       'form',
     ]);
+  });
+
+  it('tells in its own words what svc found first, and in those of svc what only svc finds', () => {
+    const said = (at: string) => ({ at, text: { said: 'No.' } });
+    const own = { at: 'read/contacts', text: 'nothingChosen' as const };
+    const issues = [said('read/contacts'), said('read/companies'), { ...own, at: 'form' }];
+    const known = [own, { ...own, at: 'read/deals' }];
+    expect(worded(issues, known)).toEqual([own, issues[1], issues[2]]);
   });
 
   it('keeps what is known where another object fails the next time, of the same revision only', () => {

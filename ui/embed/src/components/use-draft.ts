@@ -4,7 +4,7 @@ import { useSvc, useWhose } from '../hooks/provider.tsx';
 import { applyEdit, type Edit } from '../state/draft.ts';
 import { pausedAfter, type Paused } from '../state/reading.ts';
 import { firstDraft, type OfferedMappings } from '../state/questions.ts';
-import { issuesLeft, revised, undecidedAfter } from '../state/revised.ts';
+import { issuesLeft, revised, undecidedAfter, worded } from '../state/revised.ts';
 import { decided, differences, issuesOf, masksOf, mergeDrafts } from '../state/save.ts';
 import { isOn, type Step } from '../state/wizard.ts';
 import { keptDraft, useKeeping, type Local } from './kept-draft.ts';
@@ -46,7 +46,7 @@ export function useDraft(
   const draft = local?.content ?? installation?.config.content ?? first;
   const change = useChange(installation, first, setLocal, setTold);
   const { isSaving, paused, save, apply } = useSaving(send, installation, setLocal, setTold);
-  const issues = useIssues(told.issues, installation ? undefined : revision);
+  const issues = useIssues(told.issues, { draft, revision, offered }, installation !== undefined);
   useElsewhere(installation, isSaving ? undefined : local, (theirs, objects) => {
     if (objects.length === 0) setLocal(undefined);
     else setTold({ ...nothingTold, meeting: { kind: 'conflict', objects, theirs, isNew: true } });
@@ -148,9 +148,22 @@ function useRevised(
   return undecided;
 }
 
-/** What is wrong, as far as it is still there of what is not installed. */
-const useIssues = (issues: Told['issues'], revision: HydratedRevision | undefined): Told['issues'] =>
-  useMemo(() => (revision ? issuesLeft(issues, revision) : issues), [issues, revision]);
+interface Shown {
+  draft: ConfigContent;
+  revision: HydratedRevision;
+  offered: OfferedMappings;
+}
+
+/** What is wrong, as far as it is still there of what is not installed; an edit settles it, and a revision may say more of it. */
+const useIssues = (
+  issues: Told['issues'],
+  { draft, revision, offered }: Shown,
+  isInstalled: boolean,
+): Told['issues'] =>
+  useMemo(() => {
+    const left = isInstalled ? issues : issuesLeft(issues, revision);
+    return worded(left, issuesOf(draft, revision, offered));
+  }, [issues, revision, isInstalled]);
 
 type SetLocal = (next: (now: Local | undefined) => Local | undefined) => void;
 type Send = ReturnType<typeof useSending>;

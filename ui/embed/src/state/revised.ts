@@ -105,3 +105,10 @@ export function issuesLeft(issues: readonly FormIssue[], revision: HydratedRevis
     return (action !== 'read' && action !== 'write') || declaredIn(revision, action, name);
   });
 }
+
+/** What svc found first, as by a newer revision, and the form finds by now, too, is told in the words of the form. */
+export function worded(issues: readonly FormIssue[], known: readonly FormIssue[]): readonly FormIssue[] {
+  return issues.map((issue) =>
+    typeof issue.text === 'string' ? issue : (known.find(({ at }) => at === issue.at) ?? issue),
+  );
+}
