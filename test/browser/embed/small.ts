@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { expect } from 'vitest';
-import { button, connected, heading, type Walk } from './steps.ts';
+import { button, connected, heading, stepTo, type Walk } from './steps.ts';
 
 /** The form is filled in by keys alone, and no required field is skipped. */
 export const pickedByKeys: Walk = async (world) => {
@@ -112,6 +112,29 @@ export const linkEnded: Walk = async (world) => {
   await heading(page, 'This link does not hold any more').waitFor();
 };
 
+/** A link that is taken back while its form is filled in: the page says so, and what to do, in place of the form. */
+export const linkEndedInForm: Walk = async (world) => {
+  const path = '/projects/default/connect-links';
+  const { body } = await world.platform.call<{ id: string; url: string }>('POST', path, {
+    integration: 'hubspot-crm',
+    groupRef: 'ended-in-form',
+    consumerRef: 'ada',
+  });
+  const page = await world.emptyPage();
+  await page.goto(body.url);
+  await button(page, 'Connect HubSpot').click();
+  await heading(page, 'What should be shared?').waitFor();
+  await stepTo(page, 'Contacts');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('first');
+  await page.getByRole('option', { name: 'First Name' }).click();
+  await stepTo(page, 'Review');
+  expect((await world.platform.call('DELETE', `${path}/${body.id}`)).status).toBe(204);
+  await button(page, 'Finish setup').click();
+  await heading(page, 'This link does not hold any more').waitFor();
+  await page.getByText('Ask whoever sent it for a new one').waitFor();
+  expect(await button(page, 'Finish setup').count()).toBe(0);
+};
+
 /** Where the builder's server gives no token, the browser's console says why. */
 export const noToken: Walk = async (world) => {
   const page = await world.open({ group: 'no-token' });
@@ -140,6 +163,17 @@ export const noToken: Walk = async (world) => {
     logged.length = 0;
     await page.unrouteAll();
   }
+  // One that never answers.
+  await page.clock.install();
+  await page.route('**/token', () => undefined);
+  const asked = page.waitForRequest('**/token');
+  await page.reload();
+  await asked;
+  await page.clock.fastForward(20_000);
+  await page.getByText('Mailmonkey does not answer at present').waitFor();
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await button(page, 'Connect HubSpot').waitFor();
 };
 
 /** A form of the builder's own learns that there is no account yet. */
@@ -163,14 +197,3 @@ export const onlyProxy: Walk = async (world) => {
   await button(page, 'Uninstall').click();
   await page.getByText('The connection is removed, too').waitFor();
 };
-  // One that never answers.
-  await page.clock.install();
-  await page.route('**/token', () => undefined);
-  const asked = page.waitForRequest('**/token');
-  await page.reload();
-  await asked;
-  await page.clock.fastForward(20_000);
-  await page.getByText('Mailmonkey does not answer at present').waitFor();
-  await page.unrouteAll();
-  await button(page, 'Try again').click();
-  await button(page, 'Connect HubSpot').waitFor();

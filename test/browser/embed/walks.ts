@@ -11,8 +11,8 @@ import {
 import { colleagueReconnects, fieldsAskedAgain } from './colleague.ts';
 import { answerLost, installedElsewhere, uninstalledElsewhere, unknownAtFirst } from './elsewhere.ts';
 import { exampleOfUnknown, examplesShown } from './examples.ts';
-import { anotherCustomer, deadOnArrival, disconnectAsks } from './health.ts';
 import { focusKept } from './focus.ts';
+import { anotherCustomer, deadOnArrival, disconnectAsks } from './health.ts';
 import { historyChosen } from './history.ts';
 import { everyKindTyped } from './kinds.ts';
 import { pausedAtOnce } from './pause.ts';
@@ -24,8 +24,8 @@ import { draftOfHooks, fieldsOfInstalled, sentWhileLoading } from './hooks.ts';
 import {
   hostedInFrame,
   onlyItsOwnWindow,
-  originNotListed,
   openerCut,
+  originNotListed,
   returnOfItsOwn,
   returnRelative,
   twoOnOnePage,
@@ -34,6 +34,7 @@ import {
   hooksUnconnected,
   hostStyles,
   linkEnded,
+  linkEndedInForm,
   linkUnanswered,
   noToken,
   onlyProxy,
@@ -54,8 +55,8 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['lets the customer choose how much of what exists is read at first', historyChosen],
   ['connects with every kind of credentials that is typed', everyKindTyped],
   ['tells that the builder asks for more, and keeps what was typed', manifestChanged],
-  ['connects again in the middle of a form, and goes on with it', connectionDied],
   ['tells what is required all at once, and keeps what was typed', requiredMeanwhile],
+  ['connects again in the middle of a form, and goes on with it', connectionDied],
   ['says that the provider is down while fields are loaded', providerDown],
   ['reads an object whose fields are loaded later: on request, on focus or on return', objectLoadedLater],
   ['leaves out what the manifest drops while it is set up', objectGone],
@@ -83,23 +84,24 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['names the account, and takes another one in place of the page', anotherAccount('redirect')],
   ['leaves no connection of an account that was refused', refusedAccount],
   ['listens to its own window only', onlyItsOwnWindow],
+  ['connects where the page may not see its windows', openerCut],
   ['connects two integrations on one page at the same time', twoOnOnePage],
   ['takes from the address what its own sign-in brought back', returnOfItsOwn],
+  ['comes back to a relative address, and tells one that is none', returnRelative],
   ['connects in a window where the page of a link stands in a frame', hostedInFrame],
-  ['connects where the page may not see its windows', openerCut],
   ['is refused on a page that is not listed', originNotListed],
   ['offers to connect again once the access was taken back', deadOnArrival],
-  ['comes back to a relative address, and tells one that is none', returnRelative],
   ['shows nothing of one customer to another', anotherCustomer],
   ['asks before it disconnects', disconnectAsks],
   ['lets a colleague reconnect what another set up', colleagueReconnects],
   ['asks again for what could not be loaded', fieldsAskedAgain],
   ['is filled in by keys alone, and skips no required field', pickedByKeys],
+  ['keeps the focus of whoever uses keys', focusKept],
   ['keeps its styles in a page that styles headings and labels', hostStyles],
   ['says that a link cannot be opened now, and opens it on request', linkUnanswered],
   ['says that the link ended while its page was open', linkEnded],
+  ['says that the link ended while its form was filled in', linkEndedInForm],
   ['says why there is no token', noToken],
   ['tells hooks that there is no account yet', hooksUnconnected],
   ['has nothing to choose where only the provider is called', onlyProxy],
 ];
-  ['keeps the focus of whoever uses keys', focusKept],
