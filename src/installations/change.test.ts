@@ -59,6 +59,11 @@ async function configs(): Promise<{ id: string; content: unknown }[]> {
   return rows as { id: string; content: unknown }[];
 }
 
+/** Of the one key that the harness calls with. */
+async function keyIds(): Promise<unknown[]> {
+  return (await on.ground.database.raw('SELECT id FROM api_key')).map(({ id: key }) => key);
+}
+
 describe('installations/change', () => {
   describe('update', () => {
     it('warns of a mapping to a name that the integration does not ask for, with the name that was probably meant', async () => {
@@ -112,7 +117,8 @@ describe('installations/change', () => {
       );
       expect(answer.status).toBe(200);
       expect(answer.json.config.content).toEqual({ ...content, read: { objects: { contacts: replaced } } });
-      expect(answer.json.config).toMatchObject({ createdBy: 'api:update-installation' });
+      const [keyId] = await keyIds();
+      expect(answer.json.config).toMatchObject({ createdBy: `api:${String(keyId)}` });
       expect(answer.json.config.id).not.toBe(before.config.id);
       expect(await configs()).toEqual([
         { id: before.config.id, content },

@@ -3,7 +3,7 @@ import { compileCheck } from '../kit/http/validation.ts';
 import { newId } from '../kit/ids.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import { abilitiesOf } from '../providers/index.ts';
-import { checkContent, createdByIssues } from './config/check.ts';
+import { checkContent, createdByIssues, createdByOf } from './config/check.ts';
 import { destinationIssues } from './config/destination-issues.ts';
 import { contentPath } from './config/issue.ts';
 import type { MaskedChange } from './config/masks.ts';
@@ -15,7 +15,6 @@ import { followConfig, heldConnection, readInstallation, type InstallationRow } 
 import { toldOf } from './told-store.ts';
 import { verifyAtProvider } from './verify.ts';
 
-const defaultCreatedBy = 'api:update-installation';
 const attempts = 3;
 const shapeIssues = compileCheck(ConfigContent);
 
@@ -77,7 +76,7 @@ async function prepare(
   const previous = isSwapped ? undefined : before.content;
   const asked = { projectId, provider, connectionId, content, manifest, previous };
   const warnings = skipSampling ? [] : await verifyAtProvider(deps.connections, asked);
-  return { content, connectionId, createdBy: change.createdBy ?? defaultCreatedBy, warnings };
+  return { content, connectionId, createdBy: change.createdBy ?? createdByOf(principal), warnings };
 }
 
 function checkedShape(content: unknown): ConfigContent {

@@ -31,7 +31,7 @@ export interface Harness {
   call<Json = Body>(method: string, path: string, body?: unknown, key?: string): Promise<Answer<Json>>;
   /** Connects the group by imported tokens and returns the connection's id. */
   connect(groupRef: string, consumerRef?: string): Promise<string>;
-  key(given: { scopes: ('full' | 'read' | 'frontend')[]; groupRef?: string }): Promise<string>;
+  key(given: { scopes: ('full' | 'read' | 'write' | 'frontend')[]; groupRef?: string }): Promise<string>;
   /** The simulator's control API. */
   simulator<Json = unknown>(method: string, path: string, body?: unknown): Promise<Json>;
   close(): Promise<void>;

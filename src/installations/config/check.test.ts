@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestIntegration } from '../../projects/schema.ts';
-import { checkContent, createdByIssues } from './check.ts';
+import { checkContent, createdByIssues, createdByOf } from './check.ts';
 import type { CheckContext } from './context.ts';
 import type { ConfigContent, FieldSetting, ReadObjectConfig } from './schema.ts';
 
@@ -293,6 +293,14 @@ describe('installations/config/check', () => {
   });
 
   describe('§2.2 createdBy', () => {
+    it('names who changes a config without saying so', () => {
+      const caller = { keyId: 'k1' };
+      expect(createdByOf({ ...caller, kind: 'apiKey' })).toBe('api:k1');
+      expect(createdByOf({ ...caller, kind: 'jwt' })).toBe('api:k1');
+      expect(createdByOf({ ...caller, kind: 'jwt', consumerRef: 'ada' })).toBe('consumer:ada');
+      expect(createdByOf({ kind: 'person', keyId: 'p1' })).toBe('builder:p1');
+    });
+
     it.each([undefined, 'consumer:1', 'builder:a b', 'api:create-installation'])(
       '§2.2 createdBy: accepts %s',
       (createdBy) => {

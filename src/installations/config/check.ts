@@ -39,6 +39,16 @@ function proxyIssues(content: ConfigContent, { manifest, previous }: CheckContex
 
 const createdByForm = /^(consumer|builder|api):\S(.*\S)?$/;
 
+/** Who changes a config without saying so. */
+export function createdByOf({
+  kind,
+  keyId,
+  consumerRef,
+}: Pick<Principal, 'kind' | 'keyId' | 'consumerRef'>): string {
+  if (consumerRef !== undefined) return `consumer:${consumerRef}`;
+  return `${kind === 'person' ? 'builder' : 'api'}:${keyId}`;
+}
+
 /** `createdBy` has one of its three forms (§2.2), and an end user speaks for no other. */
 export function createdByIssues(
   createdBy: string | undefined,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { fault, install } from '../../customer.ts';
-import { barriers, type ConsoleWorld } from './world.ts';
+import { barriers, first, type ConsoleWorld } from './world.ts';
 
 const at = (world: ConsoleWorld): string =>
   `/projects/default/installations/${world.customer.installationId}`;
@@ -47,7 +47,7 @@ export async function twoChangeOneConfig(world: ConsoleWorld): Promise<void> {
   await one.getByRole('button', { name: 'Save' }).click();
   await one.getByText('The config is saved').waitFor();
   await other.getByRole('button', { name: 'Save' }).click();
-  await other.getByText(/saved another config meanwhile/).waitFor();
+  await other.getByText(`${first.name} saved another config meanwhile.`).waitFor();
   expect(await deletable(other, 'companies').isChecked()).toBe(true);
   expect(await barriers(other)).toEqual([]);
   await other.getByRole('button', { name: 'Save' }).click();
@@ -83,6 +83,8 @@ export async function configRestored(world: ConsoleWorld): Promise<void> {
   await dialog.getByRole('button', { name: 'Restore it' }).click();
   await page.getByText('The config is restored').waitFor();
   expect((await objectsOf(world)).companies).not.toHaveProperty('deletionSettings');
+  // The person who restored it, not the program that does so for them.
+  await page.locator('article').filter({ hasText: 'In force' }).getByText(first.name).waitFor();
   await page.close();
 }
 

@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { saveConfig } from '../data/config.ts';
 import { changesBetween, merge, pathOf, type Change } from '../data/leaves.ts';
 import { installationQuery } from '../pages/installations/queries.ts';
+import { useCaller } from '../pages/people/who.tsx';
 import { ChangeList, Changes } from '../ui/changes.tsx';
 import { Form } from '../ui/form.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -112,7 +113,7 @@ const shownPaths = ({ read }: ConfigContent): string[] =>
 function Collision({ from, to, both }: Meanwhile): ReactNode {
   return (
     <div className="stack" role="status">
-      <Notice tone="warning" title={`${to.createdBy} saved another config meanwhile.`}>
+      <Notice tone="warning" title={`${useCaller(to.createdBy)} saved another config meanwhile.`}>
         Nothing of yours is saved yet. Yours now stands on top of theirs: look at it, and save again.
       </Notice>
       <div>

@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Who } from '../people/who.tsx';
 
 /** What the installation is configured to, and the form that changes it. */
 export function ConfigTab(props: { project: string; installation: Installation }): ReactNode {
@@ -20,7 +21,7 @@ export function ConfigTab(props: { project: string; installation: Installation }
       beside={
         <div className="row">
           <span className="muted">
-            <Time at={createTime} look="full" /> by {createdBy}
+            <Time at={createTime} look="full" /> by <Who by={createdBy} />
           </span>
           <Button disabledFor={notAllowed} onClick={() => setEditing(true)}>
             Change

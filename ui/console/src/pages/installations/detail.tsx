@@ -13,6 +13,7 @@ import { isNotFound, Problem } from '../../ui/problem.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { BadCredentials, ConnectionLink } from '../connections/link.tsx';
+import { Who } from '../people/who.tsx';
 import { InstallationActions } from './actions.tsx';
 import { IntegrationName } from './columns.tsx';
 import { ConfigTab } from './config.tsx';
@@ -106,7 +107,7 @@ function InstallationFacts({ project, installation }: Given): ReactNode {
           connection && <ConnectionLink key="connection" project={project} connection={connection} />,
         ],
         ['Installed', <Time key="at" at={createTime} look="full" />],
-        ['By', createdBy],
+        ['By', <Who key="by" by={createdBy} />],
         ['Config changed', updateTime && <Time key="changed" at={updateTime} look="full" />],
         [
           'Its work',

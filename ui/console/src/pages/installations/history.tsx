@@ -14,6 +14,7 @@ import { Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { Who } from '../people/who.tsx';
 
 interface Given {
   project: string;
@@ -64,7 +65,9 @@ function Past(props: Given & { config: Config; before: Config | undefined; isLas
         <span className="strong">
           <Time at={config.createTime} look="full" />
         </span>
-        <span className="muted">{config.createdBy}</span>
+        <span className="muted">
+          <Who by={config.createdBy} />
+        </span>
         <Id value={config.id} isShort />
         {isCurrent ? (
           <Badge tone="good">In force</Badge>
