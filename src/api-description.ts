@@ -309,6 +309,7 @@ export const apiExamples: Readonly<Record<string, unknown>> = {
     message: { msg: 'The provider was called.', operation_id: operationId, details: { status: '201' } },
   },
   OperationRecord,
+  WrittenRecord: { ...OperationRecord, content: { fields: ada } },
   ResolveOperationRequest: { records: [{ index: 0, resolution: 'applied', recordId: '512' }] },
   ResolvedRecords: { records: [{ ...OperationRecord, resolvedBy: `apiKey:${keyId}`, resolvedAt: at }] },
   RetryOperationRequest: { retryPolicy: { deadlineHours: 2 } },

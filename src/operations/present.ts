@@ -1,7 +1,8 @@
 import { momentOf } from '../kit/ids.ts';
 import type { Failure } from '../providers/index.ts';
-import type { Operation, OperationFailure, OperationLog, OperationRecord } from './schema.ts';
+import type { Operation, OperationFailure, OperationLog, OperationRecord, WrittenRecord } from './schema.ts';
 import type { LogRow, OperationRow, ReadDetails, RecordRow } from './store/read.ts';
+import type { WrittenRow } from './store/written.ts';
 
 export function presentOperation(row: OperationRow): Operation {
   const isWrite = row.action_type === 'write';
@@ -100,6 +101,11 @@ export function presentRecord({ slot, reference, outcome, resolution }: RecordRo
     resolvedBy: resolution.by,
     resolvedAt: new Date(resolution.at).toISOString(),
   };
+}
+
+export function presentWritten(row: RecordRow & WrittenRow): WrittenRecord {
+  const { reference: _shown, ...content } = row.payload;
+  return { ...presentRecord(row), content };
 }
 
 function lookedUpBy({ lookedUpBy: field }: { lookedUpBy?: string }): { lookedUpBy?: string } {

@@ -7,7 +7,7 @@ import { problem } from '../kit/problem.ts';
 import { presentExchange } from './exchanges/exchange.ts';
 import { listExchanges } from './exchanges/store.ts';
 import { listOperations } from './list.ts';
-import { presentLog, presentOperation, presentRecord } from './present.ts';
+import { presentLog, presentOperation, presentRecord, presentWritten } from './present.ts';
 import type {
   Operation,
   OperationExchangePage,
@@ -15,6 +15,7 @@ import type {
   OperationPage,
   OperationQuery,
   OperationRecordPage,
+  WrittenRecord,
 } from './schema.ts';
 import * as store from './store/read.ts';
 import { written, type WrittenRow } from './store/written.ts';
@@ -47,6 +48,8 @@ export interface Reader {
   exchanges(reach: Reach, operationId: string, page: PageRequest): Promise<OperationExchangePage>;
   /** In the order of the request. */
   records(reach: Reach, operationId: string, page: PageRequest): Promise<OperationRecordPage>;
+  /** One of them, by its place in the request, with what was asked for. */
+  record(reach: Reach, operationId: string, index: number): Promise<WrittenRecord>;
   /** The operation as it was accepted, with all records: to answer it again, or to repeat it. */
   written(reach: Reach, operationId: string): Promise<WrittenOperation>;
 }
@@ -67,13 +70,9 @@ const maxLogs = 1_000;
 const dayMs = 86_400_000;
 
 export function createReader(db: Queryable): Reader {
-  async function find(reach: Reach, operationId: string): Promise<store.OperationRow> {
-    const row = isId(operationId) ? await store.find(db, reach, operationId) : undefined;
-    if (!row) throw problem('not-found', { detail: `There is no operation ${operationId}.` });
-    return row;
-  }
-
+  const find = (reach: Reach, operationId: string) => findOperation(db, reach, operationId);
   return {
+    ...recordsReader(db),
     get: async (reach, operationId) => presentOperation(await find(reach, operationId)),
     getAll: async (projectId, operationIds) =>
       (await store.findAll(db, projectId, operationIds)).map(presentOperation),
@@ -109,18 +108,35 @@ export function createReader(db: Queryable): Reader {
       const { results, pagination } = pageOf(rows, pageSize, (row) => row.id);
       return { results: results.map(presentExchange), pagination };
     },
-    async records(reach, operationId, { pageSize, pageToken }) {
-      const after = pageToken === undefined ? '-1' : readToken(pageToken);
-      if (!/^-1$|^\d{1,9}$/.test(after)) throw badToken();
-      await find(reach, operationId);
-      const rows = await store.records(db, reach.projectId, operationId, Number(after), pageSize + 1);
-      const { results, pagination } = pageOf(rows, pageSize, (row) => String(row.slot));
-      return { results: results.map(presentRecord), pagination };
-    },
     async written(reach, operationId) {
       const row = await find(reach, operationId);
       const records = await written(db, reach.projectId, operationId);
       return { operation: presentOperation(row), request: row.request, records };
     },
   };
+}
+
+function recordsReader(db: Queryable): Pick<Reader, 'records' | 'record'> {
+  return {
+    async records(reach, operationId, { pageSize, pageToken }) {
+      const after = pageToken === undefined ? '-1' : readToken(pageToken);
+      if (!/^-1$|^\d{1,9}$/.test(after)) throw badToken();
+      await findOperation(db, reach, operationId);
+      const rows = await store.records(db, reach.projectId, operationId, Number(after), pageSize + 1);
+      const { results, pagination } = pageOf(rows, pageSize, (row) => String(row.slot));
+      return { results: results.map(presentRecord), pagination };
+    },
+    async record(reach, operationId, index) {
+      await findOperation(db, reach, operationId);
+      const row = await store.record(db, reach.projectId, operationId, index);
+      if (!row) throw problem('not-found', { detail: `The operation has no record ${index}.` });
+      return presentWritten(row);
+    },
+  };
+}
+
+async function findOperation(db: Queryable, reach: Reach, operationId: string): Promise<store.OperationRow> {
+  const row = isId(operationId) ? await store.find(db, reach, operationId) : undefined;
+  if (!row) throw problem('not-found', { detail: `There is no operation ${operationId}.` });
+  return row;
 }

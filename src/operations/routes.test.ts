@@ -32,6 +32,7 @@ describe('operations/routes', () => {
       await scope.register(operationRoutes(operations, on), { prefix: '/v1' });
     });
     keys['read'] = await on.key({ scopes: ['read'] });
+    keys['writing'] = await on.key({ scopes: ['write'] });
     keys['frontend'] = await on.key({ scopes: ['frontend'] });
     keys['mine'] = await on.key({ scopes: ['read'], groupRef: 'mine' });
     keys['theirs'] = await on.key({ scopes: ['read'], groupRef: 'theirs' });
@@ -108,6 +109,27 @@ describe('operations/routes', () => {
     expect((await get(`/operations/${ids[0]}/records`)).json.results).toEqual([
       { index: 0, errors: [], resolution: 'pending' },
     ]);
+  });
+
+  it('a record is answered with what was asked to be written, to who may see exchanges', async () => {
+    const path = `/operations/${ids[3]}/records`;
+    expect(await get(`${path}/0`)).toEqual({
+      status: 200,
+      json: {
+        index: 0,
+        recordId: '7',
+        success: true,
+        errors: [],
+        resolution: 'applied',
+        content: { fields: { email: 'ada@example.com' } },
+      },
+    });
+    expect((await get(`${path}/0`, 'mine')).status).toBe(200);
+    expect((await get(`${path}/0`, 'theirs')).status).toBe(404);
+    expect((await get(path, 'writing')).status).toBe(200);
+    expect((await get(`${path}/0`, 'writing')).status).toBe(403);
+    expect((await get(`${path}/1`)).json).toMatchObject({ code: 'not-found' });
+    for (const index of ['-1', 'x', '2147483648']) expect((await get(`${path}/${index}`)).status).toBe(400);
   });
 
   it('operations of an installation are paged, newest first', async () => {

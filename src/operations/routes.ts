@@ -13,6 +13,7 @@ import {
   OperationRecordPage,
   ResolvedRecords,
   ResolveRequest,
+  WrittenRecord,
 } from './schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -23,6 +24,8 @@ const operation = Type.Object(
 );
 const page = Type.Object(pageQuery, closed);
 const tags = ['operations'];
+/** The column that holds the place of a record takes no more. */
+const mostSlots = 2_147_483_647;
 const reading = { scopes: ['read', 'write'] } as const;
 
 export interface OperationRouteDeps {
@@ -42,6 +45,7 @@ export function operationRoutes(
     listRoute(server, deps);
     oneRoute(server, deps);
     detailRoutes(server, deps);
+    recordRoute(server, deps);
     resolveRoute(server, deps);
   };
 }
@@ -164,6 +168,37 @@ function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
         deps.projects.confine(principal, params.projectIdOrName),
         params.operationId,
         query,
+      ),
+  });
+}
+
+function recordRoute(server: HttpServer, { operations, projects }: OperationRouteDeps): void {
+  server.route({
+    method: 'GET',
+    url: '/projects/:projectIdOrName/operations/:operationId/records/:index',
+    schema: {
+      operationId: 'getOperationRecord',
+      summary: 'Get a record of an operation with what was asked to be written',
+      tags,
+      params: Type.Object(
+        {
+          ...operation.properties,
+          index: Type.Integer({
+            minimum: 0,
+            maximum: mostSlots,
+            description: "The record's place in the request, from 0.",
+          }),
+        },
+        closed,
+      ),
+      response: { 200: WrittenRecord },
+    },
+    config: { scopes: ['read'] },
+    handler: ({ principal, params }) =>
+      operations.record(
+        projects.confine(principal, params.projectIdOrName),
+        params.operationId,
+        params.index,
       ),
   });
 }

@@ -273,6 +273,19 @@ export const OperationRecord = Type.Object(
 );
 export type OperationRecord = Static<typeof OperationRecord>;
 
+/** One record with what was asked for. */
+export const WrittenRecord = Type.Object(
+  {
+    ...OperationRecord.properties,
+    content: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'What was asked to be written: `fields` by the names of the provider, the `id` of a record that was updated or deleted, `key` and `onUpdate` of an upsert, `associations`.',
+    }),
+  },
+  { ...closed, title: 'WrittenRecord' },
+);
+export type WrittenRecord = Static<typeof WrittenRecord>;
+
 export const OperationRecordPage = pageOf(OperationRecord);
 export type OperationRecordPage = Static<typeof OperationRecordPage>;
 

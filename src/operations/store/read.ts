@@ -3,7 +3,7 @@ import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { OperationError } from '../work.ts';
-import type { StoredResolution } from './written.ts';
+import type { StoredResolution, WrittenRow } from './written.ts';
 
 /** Kept under `read` in the request of a read; times in milliseconds since the epoch. */
 export interface ReadDetails {
@@ -107,6 +107,12 @@ const listRecords = statement(
   WHERE project_id = $1 AND operation_id = $2 AND slot > $3 ORDER BY slot LIMIT $4`,
 );
 
+const findRecord = statement(
+  'operation_record',
+  `SELECT slot, reference, payload, outcome, resolution FROM record
+  WHERE project_id = $1 AND operation_id = $2 AND slot = $3`,
+);
+
 /** The operation, where it can be reached. */
 export async function find(
   db: Queryable,
@@ -149,4 +155,13 @@ export function records(
   limit: number,
 ): Promise<RecordRow[]> {
   return db.rows(listRecords, [projectId, operationId, afterSlot, limit]);
+}
+
+export async function record(
+  db: Queryable,
+  projectId: string,
+  operationId: string,
+  slot: number,
+): Promise<(RecordRow & WrittenRow) | undefined> {
+  return (await db.rows<RecordRow & WrittenRow>(findRecord, [projectId, operationId, slot]))[0];
 }

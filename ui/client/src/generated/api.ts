@@ -1372,6 +1372,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/projects/{projectIdOrName}/operations/{operationId}/records/{index}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a record of an operation with what was asked to be written
+         * @description Scopes: `full`, `develop`, `view`, `read`.
+         */
+        get: operations["getOperationRecord"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/projects/{projectIdOrName}/operations/{operationId}:resolve": {
         parameters: {
             query?: never;
@@ -6106,6 +6126,36 @@ export interface components {
             /** @description Answers what would be sent; sends nothing. */
             dryRun?: boolean;
         };
+        /** WrittenRecord */
+        WrittenRecord: {
+            /** @description The record's place in the request, from 0. */
+            index: number;
+            /** @description As the caller sent it. */
+            reference?: string;
+            /** @description The provider's id. */
+            recordId?: string;
+            /** @description Of an upsert: whether the record was created, where that is known. */
+            created?: boolean;
+            /** @description Absent while the record has no outcome. */
+            success?: boolean;
+            /** @description How its last attempt failed; it stays when the record is resolved. */
+            errors: components["schemas"]["OperationFailure"][];
+            /**
+             * @description What is known of it: from the provider, or, for a record of unknown outcome, from who resolved it.
+             * @enum {unknown}
+             */
+            resolution: "pending" | "applied" | "notApplied" | "unknown";
+            /** @description The unique field by which the record was looked up at the provider after an answer was lost. */
+            lookedUpBy?: string;
+            /** @description Whose key resolved it by hand, such as `apiKey:k1`. */
+            resolvedBy?: string;
+            /** @description When it was resolved by hand. RFC 3339, UTC. */
+            resolvedAt?: string;
+            /** @description What was asked to be written: `fields` by the names of the provider, the `id` of a record that was updated or deleted, `key` and `onUpdate` of an upsert, `associations`. */
+            content: {
+                [key: string]: unknown;
+            };
+        };
     };
     responses: {
         /** @description A problem (RFC 9457). */
@@ -6382,6 +6432,7 @@ export type WritePlanned = components['schemas']['WritePlanned'];
 export type WritePreviewRequest = components['schemas']['WritePreviewRequest'];
 export type WriteProblem = components['schemas']['WriteProblem'];
 export type WriteRequest = components['schemas']['WriteRequest'];
+export type WrittenRecord = components['schemas']['WrittenRecord'];
 export type ResponseProblem = components['responses']['Problem'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -9077,6 +9128,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperationRecordPage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOperationRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Project id or name. */
+                projectIdOrName: string;
+                /** @description Operation id. */
+                operationId: string;
+                /** @description The record's place in the request, from 0. */
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenRecord"];
                 };
             };
             400: components["responses"]["Problem"];
