@@ -37,6 +37,7 @@ import {
   openToAll,
 } from './console/project.ts';
 import { readsLookedAt } from './console/reads.ts';
+import { batchResolved } from './console/records.ts';
 import {
   deletedUnderOnesFeet,
   membershipRemoved,
@@ -66,6 +67,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['lets a failed write be understood and retried', failedOneRetried],
   ['copies what was sent as a command', copiedAsCurl],
   ['lets an unknown outcome be resolved', unknownResolved],
+  ['shows what was asked of each record, and resolves a batch by one answer', batchResolved],
   ['draws its charts in a language that the browser does not know', inARefusedLanguage],
   ['says how many operations it retries before it begins', manyRetried],
   ['answers alike for what does not exist and what belongs to others', othersNotFound],
