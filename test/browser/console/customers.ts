@@ -80,6 +80,21 @@ export async function configRestored(world: ConsoleWorld): Promise<void> {
   await page.getByRole('button', { name: 'Restore …' }).last().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('write › objects › companies › deletionSettings › enabled').waitFor();
+  // Meanwhile somebody else changes it: nothing is lost, and it can be restored all the same.
+  await world.platform.call('PATCH', at(world).replace('/default/', '/default/integrations/hubspot-crm/'), {
+    updateMask: ['config.createdBy', 'config.content.write.objects.contacts'],
+    installation: {
+      config: {
+        createdBy: 'builder:bob',
+        content: { write: { objects: { contacts: { objectName: 'contacts' } } } },
+      },
+    },
+  });
+  await dialog.getByRole('button', { name: 'Restore it' }).click();
+  await dialog.getByText('bob saved another config meanwhile.').waitFor();
+  await dialog.getByText('What they changed').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  expect((await objectsOf(world)).companies).toHaveProperty('deletionSettings');
   await dialog.getByRole('button', { name: 'Restore it' }).click();
   await page.getByText('The config is restored').waitFor();
   expect((await objectsOf(world)).companies).not.toHaveProperty('deletionSettings');

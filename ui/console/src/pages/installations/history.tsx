@@ -1,20 +1,19 @@
-import { useQueryClient } from '@tanstack/react-query';
 import type { Config, Installation } from '@svc/client';
 import { useState, type ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
-import { saveConfig } from '../../data/config.ts';
 import { useList } from '../../data/list.ts';
 import { useNotAllowed } from '../../data/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Changes } from '../../ui/changes.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { Id } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { Who } from '../people/who.tsx';
+import { Collision, useSaving, type Meanwhile } from './saving.tsx';
 
 interface Given {
   project: string;
@@ -85,27 +84,36 @@ function Past(props: Given & { config: Config; before: Config | undefined; isLas
 }
 
 function Restore(props: Given & { config: Config; onClose: () => void }): ReactNode {
-  const { project, installation, config, onClose } = props;
-  const client = useQueryClient();
+  const { config, onClose } = props;
   // What is in force when the window opens is what the person decides on.
-  const [base] = useState(installation.config);
-  const onDone = async (): Promise<void> => {
-    onClose();
-    toast('The config is restored');
-    await client.invalidateQueries({ queryKey: [project, 'installations'] });
-  };
+  const [base, setBase] = useState(props.installation.config);
+  const [meanwhile, setMeanwhile] = useState<Meanwhile>();
+  const { mutate, refused, isPending } = useSaving(props, {
+    said: 'The config is restored',
+    onDone: onClose,
+    onCollision: (current) => {
+      setMeanwhile({ from: base, to: current });
+      setBase(current);
+    },
+  });
   return (
-    <Confirm
-      title="Restore this config"
-      verb="Restore it"
-      act={() => saveConfig(project, installation, base, config.content)}
-      onDone={() => void onDone()}
-      onClose={onClose}
-    >
-      <div className="stack">
+    <Dialog title="Restore this config" isOpen onClose={onClose}>
+      <Form
+        submit="Restore it"
+        look="danger"
+        isBusy={isPending}
+        error={refused}
+        onSubmit={() => mutate({ base, content: config.content })}
+        onCancel={onClose}
+      >
+        {meanwhile && (
+          <Collision {...meanwhile}>
+            Nothing is restored yet. Look at what restoring changes now, and restore it again.
+          </Collision>
+        )}
         <p>It is checked like any other, and is a new entry of the history. This is changed:</p>
         <Changes before={base.content} after={config.content} empty="Nothing: it is as it is now." />
-      </div>
-    </Confirm>
+      </Form>
+    </Dialog>
   );
 }
