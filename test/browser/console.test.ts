@@ -16,7 +16,7 @@ import {
 import { waitingSent } from './console/failing.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
-import { askedBeforeLeaving } from './console/leaving.ts';
+import { askedBeforeLeaving, windowAsks } from './console/leaving.ts';
 import { auditExported, workAndBudgetsShown } from './console/looking-further.ts';
 import { rareFound, scrolledAndWalked } from './console/long-lists.ts';
 import {
@@ -94,6 +94,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['says that a project is gone from its address', projectRenamed],
   ['says that what is looked at is deleted', deletedUnderOnesFeet],
   ['asks before what was typed is lost, and shows a fault of a config at its field', askedBeforeLeaving],
+  ['asks before a window closes on what was typed', windowAsks],
   ['gives a member another role', roleChanged],
   ['shows the colours that are chosen', coloursChosen],
   ['searches page by page for what is rare, and can be stopped', rareFound],

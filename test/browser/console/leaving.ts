@@ -3,6 +3,32 @@ import { expect } from 'vitest';
 import { install } from '../../customer.ts';
 import { barriers, type ConsoleWorld, type Walk } from './world.ts';
 
+/** Escape and the cross of a window ask before what was typed in it is lost; with nothing typed they close it. */
+export const windowAsks: Walk = async ({ open }) => {
+  const page = await open('/projects/default/destinations');
+  const form = page.getByRole('dialog', { name: 'New destination' });
+  const asked = page.getByRole('dialog', { name: 'Close without saving?' });
+  const begin = page.getByRole('button', { name: 'New destination' });
+  await begin.click();
+  await form.waitFor();
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+  await begin.click();
+  await form.getByLabel('Name', { exact: true }).fill('typed-with-care');
+  await page.keyboard.press('Escape');
+  await asked.waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await asked.waitFor({ state: 'detached' });
+  await form.getByRole('button', { name: 'Close' }).click();
+  await asked.getByRole('button', { name: 'Stay' }).click();
+  expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('typed-with-care');
+  await page.keyboard.press('Escape');
+  await asked.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await form.waitFor({ state: 'detached' });
+  await page.close();
+};
+
 const question = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' });
 
 /** Clicks a link of the menu: the page asks first. Stay keeps the text, Leave drops it. */

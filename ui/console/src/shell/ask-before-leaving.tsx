@@ -1,7 +1,6 @@
 import { useBlocker } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { LoseText } from '../ui/dialog.tsx';
 import { useStore } from '../ui/store.ts';
 import { unsaved } from '../ui/unsaved.ts';
 
@@ -16,20 +15,12 @@ export function AskBeforeLeaving(): ReactNode {
     disabled: held.size === 0,
     withResolver: true,
   });
-  const isOpen = blocker.status === 'blocked';
   return (
-    <Dialog title="Leave without saving?" isOpen={isOpen} onClose={() => blocker.reset?.()}>
-      <div className="stack">
-        <p className="muted">What you typed in this page was not saved. It is lost when you leave.</p>
-        <div className="form-actions">
-          <Button look="danger" onClick={() => blocker.proceed?.()}>
-            Leave
-          </Button>
-          <Button look="primary" onClick={() => blocker.reset?.()}>
-            Stay
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <LoseText
+      verb="Leave"
+      isOpen={blocker.status === 'blocked'}
+      onLose={() => blocker.proceed?.()}
+      onKeep={() => blocker.reset?.()}
+    />
   );
 }

@@ -1,8 +1,10 @@
 import * as ak from '@ariakit/react';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Askers, useAsker } from './unsaved.ts';
 
-/** A window above the page. Escape closes it, unless `onClose` is missing. */
+/** A window above the page. Escape closes it, unless `onClose` is missing; where text in it was not sent, it asks first. */
 export function Dialog(props: {
   title: string;
   isOpen: boolean;
@@ -11,10 +13,17 @@ export function Dialog(props: {
   children: ReactNode;
 }): ReactNode {
   const { title, isOpen, onClose, isWide = false, children } = props;
+  const [isAsking, setAsking] = useState(false);
+  const { askers, isHeld } = useAsker();
+  const close = (event: Event): void => {
+    if (!isHeld()) return onClose?.();
+    event.preventDefault();
+    setAsking(true);
+  };
   return (
     <ak.Dialog
       open={isOpen}
-      onClose={() => onClose?.()}
+      onClose={close}
       hideOnEscape={onClose !== undefined}
       hideOnInteractOutside={false}
       backdrop={<div className="backdrop" />}
@@ -29,7 +38,36 @@ export function Dialog(props: {
           </ak.DialogDismiss>
         )}
       </header>
-      {children}
+      <Askers value={askers}>{children}</Askers>
+      {isAsking && (
+        <LoseText verb="Close" isOpen onLose={() => onClose?.()} onKeep={() => setAsking(false)} />
+      )}
     </ak.Dialog>
+  );
+}
+
+/** Asks whether text that was typed and not sent may be lost. */
+export function LoseText(props: {
+  /** What loses it. */
+  verb: 'Leave' | 'Close';
+  isOpen: boolean;
+  onLose: () => void;
+  onKeep: () => void;
+}): ReactNode {
+  const { verb, isOpen, onLose, onKeep } = props;
+  return (
+    <Dialog title={`${verb} without saving?`} isOpen={isOpen} onClose={onKeep}>
+      <div className="stack">
+        <p className="muted">What you typed was not saved. It is lost then.</p>
+        <div className="form-actions">
+          <Button look="danger" onClick={onLose}>
+            {verb}
+          </Button>
+          <Button look="primary" onClick={onKeep}>
+            Stay
+          </Button>
+        </div>
+      </div>
+    </Dialog>
   );
 }
