@@ -16,9 +16,11 @@ import type { Outcome } from './queries.ts';
 function notRetried(
   { status, retriedBy, actionType }: Operation,
   { unresolved, notDone }: Outcome,
+  isOwned: boolean,
 ): string | undefined {
   if (actionType !== 'write') return 'The next run of the read reads it again';
   if (status === 'in_progress') return 'It is still in progress';
+  if (!isOwned) return 'Its installation was deleted';
   if (retriedBy !== undefined) return 'It was retried already';
   if (unresolved > 0) return 'Resolve what is unknown first: it may have been written';
   return notDone === 0 ? 'Nothing failed' : undefined;
@@ -29,10 +31,13 @@ export function OperationActions({
   project,
   operation,
   outcome,
+  isOwned,
 }: {
   project: string;
   operation: Operation;
   outcome: Outcome;
+  /** Whether its installation is there. */
+  isOwned: boolean;
 }): ReactNode {
   const [isResolving, setResolving] = useState(false);
   const navigate = useNavigate();
@@ -52,7 +57,7 @@ export function OperationActions({
     },
   });
   const notAllowed = useNotAllowed(project, 'remediate');
-  const cannotRetry = notRetried(operation, outcome) ?? notAllowed;
+  const cannotRetry = notRetried(operation, outcome, isOwned) ?? notAllowed;
   const isUnknown = outcome.unresolved > 0;
   return (
     <>

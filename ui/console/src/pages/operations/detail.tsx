@@ -39,7 +39,7 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
     <Page
       title={`${operation.actionType === 'read' ? 'Read' : 'Write'} ${operation.resource}`}
       beside={<Badge tone={tone}>{word}</Badge>}
-      actions={<OperationActions project={project} operation={operation} outcome={outcome} />}
+      actions={<OperationActions {...{ project, operation, outcome }} isOwned={owner !== null} />}
       about={errors[0]?.message ?? operation.result}
     >
       <OwnerTrouble project={project} installation={owner} />

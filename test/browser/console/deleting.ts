@@ -1,0 +1,30 @@
+import { expect } from 'vitest';
+import { fault, install } from '../../customer.ts';
+import { barriers, type ConsoleWorld } from './world.ts';
+
+const written = { write: { objects: { contacts: { objectName: 'contacts' } } } };
+
+/** An operation tells that its installation is deleted, and that nothing can be written through it. */
+export async function operationOutlives({ platform, open }: ConsoleWorld): Promise<void> {
+  const gone = await install(platform, 'hubspot-crm', 'leavers', written);
+  await fault(platform.hubspot, {
+    path: '/contacts',
+    fault: { kind: 'status', status: 400, body: { message: 'No.' } },
+    times: 1,
+  });
+  const { body } = await gone.write('contacts', {
+    type: 'create',
+    record: { email: 'left@leavers.example' },
+  });
+  const at = `/projects/default/integrations/hubspot-crm/installations/${gone.installationId}`;
+  await platform.call('DELETE', at);
+  const page = await open(`/projects/default/operations/${body.operationId}`);
+  await page.getByText('Its installation was deleted.').waitFor();
+  await page.locator('dl > div').filter({ hasText: 'Installation' }).getByText('Deleted').waitFor();
+  expect(await page.locator(`a[href*="${gone.installationId}"]`).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Retry' }).getAttribute('title')).toBe(
+    'Its installation was deleted',
+  );
+  expect(await barriers(page)).toEqual([]);
+  await page.close();
+}
