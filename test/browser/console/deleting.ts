@@ -28,3 +28,22 @@ export async function operationOutlives({ platform, open }: ConsoleWorld): Promi
   expect(await barriers(page)).toEqual([]);
   await page.close();
 }
+
+/** The window that deletes an integration says how many installations go with it, and of whom. */
+export async function lossCounted({ platform, open }: ConsoleWorld): Promise<void> {
+  await install(platform, 'hubspot-crm', 'stayers', written);
+  type Page = { results: { group: { groupName: string } }[] };
+  const { body } = await platform.call<Page>(
+    'GET',
+    '/projects/default/integrations/hubspot-crm/installations?pageSize=200',
+  );
+  const page = await open('/projects/default/integrations/hubspot-crm');
+  await page.getByRole('button', { name: 'Delete …' }).click();
+  const dialog = page.getByRole('dialog');
+  const counted =
+    body.results.length === 1 ? '1 installation goes' : `${body.results.length} installations go`;
+  await dialog.getByText(`${counted} with it`).waitFor();
+  await dialog.getByText(body.results[0]?.group.groupName ?? '').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.close();
+}

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { onlyPage, type Installation, type IntegrationPage } from '@svc/client';
+import { onlyPage, type Installation, type InstallationPage, type IntegrationPage } from '@svc/client';
 import { answer, api } from '../../data/api.ts';
 import type { Tone } from '../../ui/badge.tsx';
 
@@ -40,3 +40,28 @@ export function troubleOf({ healthStatus, connection }: Installation): string | 
     return connection.statusDetail ?? 'The credentials of its connection are not taken any more.';
   return healthStatus === 'unhealthy' ? 'At least half of its latest operations failed.' : undefined;
 }
+
+const mostCounted = 200;
+
+/** Whose an integration is: how many have it installed, and some of them. */
+export const installedQuery = (project: string, integrationId: string) =>
+  queryOptions({
+    queryKey: [project, 'installations', 'of', integrationId],
+    queryFn: async () => {
+      const { results, pagination } = onlyPage<InstallationPage>(
+        await answer(
+          api.GET('/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations', {
+            params: {
+              path: { projectIdOrName: project, integrationId },
+              query: { pageSize: mostCounted },
+            },
+          }),
+        ),
+      );
+      return {
+        count: `${results.length}${pagination.done ? '' : ' or more'}`,
+        groups: results.slice(0, 5).map(({ group }) => group.groupName),
+      };
+    },
+    staleTime: 0,
+  });
