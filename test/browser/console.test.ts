@@ -13,7 +13,7 @@ import {
   tokenAndBudgetShown,
   twoChangeOneConfig,
 } from './console/customers.ts';
-import { lossCounted, operationOutlives } from './console/deleting.ts';
+import { lossCounted, operationOutlives, unknownGroupTold } from './console/deleting.ts';
 import { waitingSent } from './console/failing.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
@@ -111,6 +111,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ],
   ['says of an operation that its installation is deleted', operationOutlives],
   ['counts the installations that go with an integration before it is deleted', lossCounted],
+  ['tells of an unknown group before it is erased', unknownGroupTold],
   ['shows a key once, and lets nobody in by it once it is deleted', keyMadeAndDeleted],
   ['names in the audit log who did it', auditTellsIt],
   ['lists all that was done in the audit log', auditTellsAllOfIt],

@@ -47,3 +47,32 @@ export async function lossCounted({ platform, open }: ConsoleWorld): Promise<voi
   expect(await barriers(page)).toEqual([]);
   await page.close();
 }
+
+/** A group that there is not is told before it is erased, and afterwards that there was nothing. */
+export async function unknownGroupTold({ open }: ConsoleWorld): Promise<void> {
+  const page = await open('/projects/default/storage');
+  await page.getByRole('button', { name: 'Erase …' }).click();
+  const dialog = page.getByRole('dialog');
+  const [group, again] = [
+    dialog.getByLabel('Reference of the group'),
+    dialog.getByLabel(/^Type the reference/),
+  ];
+  const warned = dialog.getByText('No group has the reference');
+  const type = async (groupRef: string): Promise<void> => {
+    await group.fill(groupRef);
+    await again.fill(groupRef);
+  };
+  await type('acmee');
+  await warned.waitFor();
+  expect(await barriers(page)).toEqual([]);
+  const looked = page.waitForResponse((answer) => answer.url().endsWith('/search?q=acme'));
+  await type('acme');
+  await looked;
+  await warned.waitFor({ state: 'detached' });
+  await type('acmee');
+  await warned.waitFor();
+  await dialog.getByRole('button', { name: 'Erase it for good' }).click();
+  console.log(await page.getByRole('dialog').allTextContents());
+  await page.getByText('There was nothing to erase of acmee.').waitFor({ timeout: 30_000 });
+  await page.close();
+}

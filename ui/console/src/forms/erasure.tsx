@@ -2,10 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useAct } from '../data/act.ts';
 import { answer, api } from '../data/api.ts';
+import { groupQuery } from '../pages/connections/queries.ts';
 import { kinds } from '../pages/storage/kinds.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { SelectField, TextField } from '../ui/field.tsx';
 import { Form, issueAt } from '../ui/form.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { Loading } from '../ui/page.tsx';
 import { Problem } from '../ui/problem.tsx';
 
@@ -54,6 +56,7 @@ export function Erase({ project, onClose }: { project: string; onClose: () => vo
             onChange={setGroupRef}
           />
         )}
+        {!isWhole && typed === groupRef && <UnknownGroup project={project} groupRef={groupRef} />}
         <TextField
           label={isWhole ? `Type ${project} to go on` : 'Type the reference again to go on'}
           hint="Nothing of it can be had back. What is being written or delivered ends first."
@@ -63,6 +66,18 @@ export function Erase({ project, onClose }: { project: string; onClose: () => vo
         />
       </Form>
     </Dialog>
+  );
+}
+
+/** That nothing is erased: a reference with a slip in it names nobody. */
+function UnknownGroup({ project, groupRef }: { project: string; groupRef: string }): ReactNode {
+  const { data: isKnown } = useQuery(groupQuery(project, groupRef));
+  if (isKnown !== false) return null;
+  return (
+    <Notice tone="warning" title={`No group has the reference ${groupRef}.`}>
+      Look whether it is spelled right. Nothing is erased of a group that there never was; of one that was
+      erased before, what is left of it is.
+    </Notice>
   );
 }
 
@@ -80,13 +95,17 @@ function Erased(props: { project: string; erasureId: string; onClose: () => void
       ),
     refetchInterval: ({ state }) => (state.data?.status === 'done' ? false : askEveryMs),
   });
-  const removed = Object.entries(data?.removed ?? {}) as [keyof typeof kinds, number][];
+  const removed = (Object.entries(data?.removed ?? {}) as [keyof typeof kinds, number][]).filter(
+    ([, count]) => count > 0,
+  );
   return (
     <Dialog title={data?.status === 'done' ? 'Erased' : 'Erasing …'} isOpen onClose={onClose}>
       <div className="stack">
         {error && <Problem error={error} />}
         {!data && !error && <Loading lines={3} />}
-        {data?.status === 'done' && removed.length === 0 && <p>There was nothing to erase.</p>}
+        {data?.status === 'done' && removed.length === 0 && (
+          <p>There was nothing to erase{data.groupRef === undefined ? '' : ` of ${data.groupRef}`}.</p>
+        )}
         <ul>
           {removed.map(([kind, count]) => (
             <li key={kind}>

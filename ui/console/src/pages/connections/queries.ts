@@ -17,6 +17,21 @@ export const connectionQuery = (project: string, connectionId: string) =>
       ),
   });
 
+/** Whether there is a group of this reference, or was one that was not erased. */
+export const groupQuery = (project: string, groupRef: string) =>
+  queryOptions({
+    queryKey: [project, 'connections', 'group', groupRef],
+    queryFn: async () => {
+      const { hits } = await answer(
+        api.GET('/v1/projects/{projectIdOrName}/search', {
+          params: { path: { projectIdOrName: project }, query: { q: groupRef } },
+        }),
+      );
+      return hits.some(({ type, id }) => type === 'group' && id === groupRef);
+    },
+    retry: false,
+  });
+
 /** Whether an export took it to another server: to connect it again here would only part the two. */
 export const isMoved = ({ status, statusDetail }: Connection): boolean =>
   status === 'bad_credentials' && statusDetail?.startsWith('It was moved to another server') === true;
