@@ -40,6 +40,10 @@ export function isReference(value: unknown): value is string {
   return typeof value === 'string' && fits.test(value) && form.test(value) && value.isWellFormed();
 }
 
+/** Of an image, by HTTPS: neither user information nor what ends an attribute or a line. */
+export const imageForm =
+  '^https://(?:[A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+\\])(?::[0-9]{1,5})?(?:[/?#][^\\s"\'<>`\\\\\\u0000-\\u001f\\u007f]*)?$';
+
 /** What an issue says when a text does not fit the pattern. */
 export const patternAdvice: Readonly<Record<string, string>> = {
   [nameForm]:
@@ -54,6 +58,13 @@ export const patternAdvice: Readonly<Record<string, string>> = {
   '^[^\\u0000-\\u001f\\u007f]*$': 'must not hold control characters',
   '^[1-5](?:\\d\\d|xx)$': 'must be a status such as 404, or a class such as 4xx',
   '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$': 'must be an email address',
+  '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$':
+    'must be letters, digits and dashes, and neither begin nor end with a dash',
+  '^#[0-9a-fA-F]{6}$': 'must be a colour as # and six digits from 0 to f, such as #0f62fe',
+  [imageForm]: 'must be an address that begins with https://, without blanks, quotes and user information',
+  '^[a-z0-9-]{1,50}$': 'must be 1 to 50 lower-case letters, digits and dashes',
+  '^[A-Z0-9_]{1,50}$': 'must be 1 to 50 capital letters, digits and underscores',
+  '\\S': 'must not be blank',
   '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$': 'must be `whsec_` and 24 to 64 random bytes in base64',
 };
 

@@ -1,4 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox';
+import { imageForm } from '../kit/reference-schema.ts';
 import { ManifestIntegration, ManifestIssue } from './manifest/schema.ts';
 
 export * from './manifest/schema.ts';
@@ -46,10 +47,6 @@ const colour = (description: string) =>
   Type.Optional(
     Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: `Such as \`#0f62fe\`. ${description}` }),
   );
-
-/** Neither user information nor what ends an attribute or a line. */
-const imageForm =
-  '^https://(?:[A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+\\])(?::[0-9]{1,5})?(?:[/?#][^\\s"\'<>`\\\\\\u0000-\\u001f\\u007f]*)?$';
 
 /** How the project looks to end users, on pages that this service shows them. */
 export const Branding = Type.Object(
