@@ -30,6 +30,7 @@ import {
   unknownResolved,
   writeSeenLive,
 } from './console/operations.ts';
+import { statesInSight } from './console/phone.ts';
 import {
   auditTellsAllOfIt,
   auditTellsIt,
@@ -123,6 +124,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['updates times while a page is open', timesGoOn],
   ['links each count to a list of the same operations', countedAsListed],
   ['cuts off nothing on a small screen', nothingCutOff],
+  ['shows the state of each row on a phone', statesInSight],
   ['says that the server is away, and goes on when it is back', serverAway],
   ['says so without a click, and keeps the document when a page cannot be loaded', awayWhileIdle],
 ];

@@ -17,7 +17,6 @@ import { nameOf, whoOf } from './words.ts';
 const names = ['action', 'personId', 'keyId', 'targetId', 'groupRef', 'from', 'to'];
 
 const columnsOf = (show: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] => [
-  { title: 'When', width: '12.5rem', cell: ({ time }) => <Time at={time} /> },
   {
     title: 'What',
     width: '40%',
@@ -28,6 +27,7 @@ const columnsOf = (show: (entry: AuditEntry) => void): readonly Column<AuditEntr
       </button>
     ),
   },
+  { title: 'When', width: '12.5rem', cell: ({ time }) => <Time at={time} /> },
   { title: 'Who', width: '32%', cell: ({ actor }) => whoOf(actor) },
   { title: 'From', width: '16%', cell: ({ address }) => address },
 ];
