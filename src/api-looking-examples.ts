@@ -1,6 +1,12 @@
 import { connectionId, installationId, integrationId, operationId } from './api-story.ts';
 
-const ended = { succeeded: [41, 12], failed: [1, 0], p50Ms: [210, 250], p95Ms: [841, 1000] };
+const ended = {
+  succeeded: [41, 12],
+  partlyDone: [0, 0],
+  failed: [1, 0],
+  p50Ms: [210, 250],
+  p95Ms: [841, 1000],
+};
 
 /** Examples of what somebody looks at, by the name of their schema. */
 export const lookingExamples = {
@@ -37,8 +43,14 @@ export const lookingExamples = {
     activity: {
       stepSeconds: 600,
       times: [1_768_469_400, 1_768_470_000],
-      writes: ended,
-      reads: { succeeded: [1, 0], failed: [0, 0], p50Ms: [4757, null], p95Ms: [4757, null] },
+      writes: { ...ended, partlyDone: [2, 0] },
+      reads: {
+        succeeded: [1, 0],
+        partlyDone: [0, 0],
+        failed: [0, 0],
+        p50Ms: [4757, null],
+        p95Ms: [4757, null],
+      },
       deliveries: ended,
       failures: { validation: 1 },
     },

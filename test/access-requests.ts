@@ -110,7 +110,7 @@ const queryValues: Record<string, (refs: Refs) => string> = {
 const plainParameters = new Set(
   `action active code actionType consumerRef destructive dryRun error errorCategory error_description eventType excludeReadOnly
    flow format from healthStatus ifConfigId
-   idempotency-key includeBody last-event-id includeCreds includeRefreshToken includeSecrets iss method object pageSize pageToken path
+   idempotency-key includeBody last-event-id includeCreds includeRefreshToken includeSecrets iss method object pageSize pageToken partlyDone path
    provider range refresh retry-failed returnTo secret since skipSampling state status to type unresolved until`.split(
     /\s+/,
   ),

@@ -97,6 +97,22 @@ describe('cli/customers', () => {
     expect(await json('operations list --unresolved')).toEqual([]);
   }, 60_000);
 
+  it('a batch of which some records failed is found, and retried, by that', async () => {
+    const there = await customer.write('companies', { type: 'create', record: { name: 'There' } });
+    const batch = ['99999999', there.body.result?.recordId].map((id) => ({ record: { id, name: 'Again' } }));
+    const { body } = await customer.write('companies', { type: 'update', batch });
+    const found = await json('operations list --partly-done');
+    expect(found).toMatchObject([{ id: body.operationId, status: 'success', counts: { failed: 1 } }]);
+    expect(await run('operations retry --partly-done --dry-run')).toMatchObject({
+      code: 0,
+      out: '1 operation would be retried.\n',
+    });
+    expect(await run('operations retry')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--partly-done, --category') as string,
+    });
+  }, 60_000);
+
   it('a provider app is told of, gets another secret, and is deleted when nobody uses it', async () => {
     const [made] = await json(
       'provider-apps create salesforce --client-id 3MVG9 --scope api --scope refresh_token',

@@ -59,7 +59,7 @@ export async function manyOperations(verb: 'retry' | 'cancel', options: ManyOpti
   if (Object.keys(filter).length === 0)
     throw new Failure(
       `There is nothing that says which operations to ${verb}.`,
-      'Say which: --category, --group, --object, --installation, --from or --to.',
+      `Say which: ${verb === 'retry' ? '--partly-done, ' : ''}--category, --group, --object, --installation, --from or --to.`,
       exitCodes.usage,
     );
   const deed = deeds[verb];

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { wholeProject } from '../events/index.ts';
 import { newId } from '../kit/ids.ts';
+import { listOperations } from './list.ts';
 import { foldCounts } from './store/counts.ts';
 
 describe('src/operations/counts', () => {
@@ -38,6 +40,11 @@ describe('src/operations/counts', () => {
     );
     expect(rows.map(({ succeeded }) => succeeded)).toEqual(Array(5).fill(800));
     expect(rows.reduce((sum, { failed }) => sum + Number(failed), 0)).toBe(1_000);
+    const { found } = await listOperations(test.database, wholeProject(projectId), { partlyDone: true }, 50);
+    expect(found).toEqual([]);
+    await test.database.raw(`UPDATE operation SET status = 'success' WHERE project_id = $1`, [projectId]);
+    const ended = await listOperations(test.database, wholeProject(projectId), { partlyDone: true }, 50);
+    expect(ended.found.map(({ row }) => row.id).toSorted()).toEqual(ids);
   });
 
   it('what was delivered of an operation that is gone is counted nowhere, and does not stay', async () => {

@@ -41,6 +41,7 @@ describe('operations/list', () => {
     await make('done', ours);
     await make('invalid', ours, failed('validation', 'validation', 'conflict'));
     await make('partly', other, { ...failed('conflict'), status: 'success', succeeded: 1 });
+    await make('lost', ours, { ...failed('unknownOutcome'), status: 'success', failed: 0, unknown: 1 });
     await make('down', other, failed('providerDown'));
     ids['waits'] = (await operations.acceptQueued(ours)).operationId;
     ids['waitsToo'] = (await operations.acceptQueued({ ...other, actionType: 'read' })).operationId;
@@ -58,17 +59,20 @@ describe('operations/list', () => {
   }
 
   it.each<[Question, string[]]>([
-    [{}, ['waitsToo', 'waits', 'down', 'partly', 'invalid', 'done']],
-    [{ status: 'success' }, ['partly', 'done']],
+    [{}, ['waitsToo', 'waits', 'down', 'lost', 'partly', 'invalid', 'done']],
+    [{ status: 'success' }, ['lost', 'partly', 'done']],
     [{ status: 'failure' }, ['down', 'invalid']],
     [{ status: 'in_progress' }, ['waitsToo', 'waits']],
     [{ status: 'in_progress', actionType: 'write' }, ['waits']],
     [{ errorCategory: 'conflict' }, ['partly', 'invalid']],
     [{ errorCategory: 'conflict', status: 'failure' }, ['invalid']],
     [{ errorCategory: 'auth' }, []],
+    [{ partlyDone: true }, ['lost', 'partly']],
+    [{ partlyDone: true, errorCategory: 'conflict' }, ['partly']],
+    [{ partlyDone: true, status: 'failure' }, []],
     [{ object: 'companies' }, ['waitsToo', 'down', 'partly']],
     [{ object: 'companies', status: 'failure' }, ['down']],
-    [{ groupRef: 'acme' }, ['waits', 'invalid', 'done']],
+    [{ groupRef: 'acme' }, ['waits', 'lost', 'invalid', 'done']],
     [{ groupRef: 'acme', status: 'in_progress' }, ['waits']],
     [{ groupRef: 'nobody' }, []],
     [{ installationId: other.installationId, status: 'success' }, ['partly']],
@@ -82,6 +86,7 @@ describe('operations/list', () => {
   it('shows a group its own only', async () => {
     expect(await names({}, 'globex')).toEqual(['waitsToo', 'down', 'partly']);
     expect(await names({ status: 'failure' }, 'globex')).toEqual(['down']);
+    expect(await names({ partlyDone: true }, 'globex')).toEqual(['partly']);
     expect(await names({ groupRef: 'acme' }, 'globex')).toEqual([]);
   });
 

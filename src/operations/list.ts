@@ -3,7 +3,7 @@ import type { Queryable } from '../kit/db/database.ts';
 import { firstIdAt, isId } from '../kit/ids.ts';
 import { badToken, lastId, readToken, tokenOf } from '../kit/paging.ts';
 import type { OperationQuery } from './schema.ts';
-import { pickOperations, walk, type OperationFilter, type Walk } from './store/lists.ts';
+import { markOf, pickOperations, walk, type OperationFilter, type Walk } from './store/lists.ts';
 import type { OperationRow } from './store/read.ts';
 
 /** Operations that one page looks at, at the most: where few of them are asked for, the page is short. */
@@ -94,11 +94,11 @@ function filterOf({ from, to, ...asked }: Question): OperationFilter {
  * token says where a walk came by.
  */
 function beginOf(reach: Reach, filter: OperationFilter): Place {
-  const { status, installationId, groupRef, errorCategory, unresolved = false } = filter;
+  const { status, installationId, groupRef } = filter;
   const begun = (name: Walk): Place => ({ walk: name, after: lastId });
   if (status === 'in_progress') return begun('gathering');
   if (reach.groupRef !== undefined) return begun('group');
-  if (status === 'failure' || errorCategory !== undefined || unresolved) return begun('marked');
+  if (markOf(filter) !== undefined) return begun('marked');
   if (installationId !== undefined) return begun('installation');
   return begun(groupRef === undefined ? 'project' : 'group');
 }

@@ -58,7 +58,8 @@ export const Operation = Type.Object(
     configId: Type.String(),
     actionType: Type.String({ description: '`write` or `read`.' }),
     status: Type.Enum([...statuses], {
-      description: 'Moves once, from `in_progress`. A batch with at least one success is a `success`.',
+      description:
+        'Moves once, from `in_progress`. A batch with at least one success is a `success`; `counts` tells how many were not.',
     }),
     result: Type.Optional(
       Type.String({ description: 'A sentence that starts with the object in brackets.' }),
@@ -149,6 +150,12 @@ export const operationFilter = {
     Type.Enum([...categories], {
       description:
         'With a failure of this category; of those that ended, unless `status` says `in_progress`.',
+    }),
+  ),
+  partlyDone: Type.Optional(
+    Type.Boolean({
+      description:
+        'With `true` only those that are a `success` although some of their records were not done, or nobody knows; of a read, records whose delivery is not tried again.',
     }),
   ),
   object: Type.Optional(

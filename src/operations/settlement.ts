@@ -70,5 +70,6 @@ export type Ended = Pick<
 /** What is counted of an end, for the charts of the project. */
 export function countedOf({ actionType, done, status, operationId, errors }: Ended): Counted[] {
   if (!done) return [];
-  return countEnd(actionType, status, operationId, status === 'failure' ? errors[0]?.category : undefined);
+  const reason = status === 'success' && errors.length > 0 ? 'partlyDone' : errors[0]?.category;
+  return countEnd(actionType, status, operationId, reason);
 }

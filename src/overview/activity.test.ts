@@ -30,6 +30,15 @@ describe('overview/activity', () => {
     expect(reads.succeeded.at(-1)).toBe(0);
   });
 
+  it('counts what was done in part among what was done, and apart', () => {
+    const { writes, failures } = activityOf('hour', now, [
+      row('write.success', 8, 3),
+      row('write.success.partlyDone', -1, 2),
+    ]);
+    expect([writes.succeeded.at(-1), writes.partlyDone.at(-1), writes.failed.at(-1)]).toEqual([3, 2, 0]);
+    expect([writes.p50Ms.at(-1), failures]).toEqual([4, {}]);
+  });
+
   it('counts a failure once, and by its category apart', () => {
     const { writes, failures } = activityOf('hour', now, [
       row('write.failure', 8, 3),

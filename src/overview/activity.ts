@@ -21,14 +21,14 @@ export function activityOf(range: Range, now: number, rows: readonly ActivityRow
   const times = Array.from({ length: steps }, (_, at) => last - (steps - 1 - at) * step);
   const failures = new Map<string, number>();
   for (const { series, bucket, count } of rows) {
-    const [kind, , category] = series.split('.');
-    if (bucket === noDuration && category !== undefined && kind !== 'delivery')
+    const [, outcome, category] = series.split('.');
+    if (bucket === noDuration && category !== undefined && outcome === 'failure')
       failures.set(category, (failures.get(category) ?? 0) + count);
   }
   const seriesOf = (kind: string): EndedSeries =>
     endedOf(
       times,
-      rows.filter(({ series, bucket }) => series.startsWith(`${kind}.`) && bucket !== noDuration),
+      rows.filter(({ series }) => series.startsWith(`${kind}.`)),
     );
   return {
     stepSeconds: step,
@@ -45,6 +45,7 @@ function endedOf(times: readonly number[], rows: readonly ActivityRow[]): EndedS
   const each = times.map((time) => stepOf(byTime.get(time) ?? []));
   return {
     succeeded: each.map(({ succeeded }) => succeeded),
+    partlyDone: each.map(({ partlyDone }) => partlyDone),
     failed: each.map(({ failed }) => failed),
     p50Ms: each.map(({ buckets }) => quantile(buckets, 0.5) ?? null),
     p95Ms: each.map(({ buckets }) => quantile(buckets, 0.95) ?? null),
@@ -53,15 +54,19 @@ function endedOf(times: readonly number[], rows: readonly ActivityRow[]): EndedS
 
 function stepOf(rows: readonly ActivityRow[]): {
   succeeded: number;
+  partlyDone: number;
   failed: number;
   buckets: Map<number, number>;
 } {
   const buckets = new Map<number, number>();
-  let [succeeded, failed] = [0, 0];
+  let [succeeded, partlyDone, failed] = [0, 0, 0];
   for (const { series, bucket, count } of rows) {
-    if (good.has(series.split('.')[1] ?? '')) succeeded += count;
+    const [, outcome = '', reason] = series.split('.');
+    if (reason === 'partlyDone') partlyDone += count;
+    if (bucket === noDuration) continue;
+    if (good.has(outcome)) succeeded += count;
     else failed += count;
     buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
   }
-  return { succeeded, failed, buckets };
+  return { succeeded, partlyDone, failed, buckets };
 }

@@ -94,6 +94,10 @@ const durations = Type.Array(Type.Union([Type.Integer(), Type.Null()]));
 const EndedSeries = Type.Object(
   {
     succeeded: counts,
+    partlyDone: Type.Array(Type.Integer(), {
+      description:
+        'Of them, writes of several records of which some were not done, or nobody knows; `partlyDone=true` lists them.',
+    }),
     failed: counts,
     p50Ms: durations,
     p95Ms: durations,

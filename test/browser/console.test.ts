@@ -15,6 +15,7 @@ import {
 } from './console/customers.ts';
 import { lossCounted, operationOutlives, unknownGroupTold } from './console/deleting.ts';
 import { waitingSent } from './console/failing.ts';
+import { partlyDoneFound } from './console/filtering.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
 import { askedBeforeLeaving, windowAsks } from './console/leaving.ts';
@@ -72,6 +73,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['shows what was asked of each record, and resolves a batch by one answer', batchResolved],
   ['draws its charts in a language that the browser does not know', inARefusedLanguage],
   ['says how many operations it retries before it begins', manyRetried],
+  ['finds a batch of which one record failed from the overview', partlyDoneFound],
   ['answers alike for what does not exist and what belongs to others', othersNotFound],
   ['leads from a customer to their config and their connection', customerUnderstood],
   ['tells the second of two people what the first changed in a config', twoChangeOneConfig],

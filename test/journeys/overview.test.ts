@@ -156,16 +156,18 @@ describe('test/journeys/overview', () => {
       .toBe(3);
     await Promise.all(Array.from({ length: 8 }, () => create(acme, { mode: 'asynchronous' })));
     await acme.write('contacts', { type: 'create', record: { email: 'not an address' } });
+    const batch = ['not one either', 'partly@example.com'].map((email) => ({ record: { email } }));
+    await acme.write('contacts', { type: 'create', batch });
     for (const range of ['hour', 'day', 'week', 'month'])
       await expect
         .poll(
           async () => {
             const { writes, failures } = (await overview(range)).activity;
-            return [sum(writes.succeeded), sum(writes.failed), failures];
+            return [sum(writes.succeeded), sum(writes.partlyDone), sum(writes.failed), failures];
           },
           { timeout: 10_000 },
         )
-        .toEqual([11, 1, { validation: 1 }]);
+        .toEqual([12, 1, 1, { validation: 1 }]);
     const { writes } = (await overview()).activity;
     const took = writes.p95Ms.findLast((one) => one !== null) ?? 0;
     expect(took).toBeGreaterThan(1);

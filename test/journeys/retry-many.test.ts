@@ -95,3 +95,21 @@ it('is held to what a caller reaches, and to filters that make sense', async () 
   expect(await retry({ filter: { objects: 'x' } })).toMatchObject({ status: 400 });
   expect(await retry({ filter: {}, pageToken: 'x' })).toMatchObject({ status: 400 });
 });
+
+it('a batch of which some records failed is found apart, and what failed of it is retried', async () => {
+  const batch = ['not an address', 'partly@example.com'].map((email) => ({ record: { email } }));
+  const { status, body } = await acme.write('contacts', { type: 'create', batch });
+  expect([status, (await acme.operation(body.operationId)).status]).toEqual([200, 'success']);
+  const filter = { partlyDone: true, groupRef: 'acme' };
+  const query = new URLSearchParams({ partlyDone: 'true', groupRef: 'acme' }).toString();
+  const list = await platform.call<{ results: { id: string }[] }>(
+    'GET',
+    `/projects/default/operations?${query}`,
+  );
+  expect(list.body.results.map(({ id }) => id)).toEqual([body.operationId]);
+  expect((await retry({ filter, dryRun: true })).body).toMatchObject({ retried: 1, before: 0, refused: 0 });
+  const [retried] = (await retry({ filter })).body.results;
+  expect(await acme.settled(retried?.retriedBy ?? '')).toMatchObject({ counts: { total: 1, failed: 1 } });
+  const cancel = await platform.call('POST', '/projects/default/operations:cancel', { filter });
+  expect(cancel.status).toBe(400);
+});

@@ -13,7 +13,7 @@ import { canceled, settleSynchronous } from './record/settle.ts';
 import type { WriteDeps } from './writes.ts';
 
 const closed = { additionalProperties: false } as const;
-const { status: _status, actionType: _actionType, ...filter } = operationFilter;
+const { status: _status, actionType: _actionType, partlyDone: _partlyDone, ...filter } = operationFilter;
 const CancelOperationsRequest = Type.Object(
   {
     filter: Type.Object(filter, { ...closed, description: 'As of the list, of writes in progress.' }),

@@ -16,7 +16,7 @@ const RetryOperationsRequest = Type.Object(
   {
     filter: Type.Object(operationFilter, {
       ...closed,
-      description: 'As of the list; `status` is `failure` unless told.',
+      description: 'As of the list; `status` is `failure` unless told, and `success` with `partlyDone`.',
     }),
     dryRun: Type.Optional(Type.Boolean({ description: 'Answers what would be done; does nothing.' })),
     ...retryOptions,
@@ -77,9 +77,10 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
             { in: 'body', name: 'filter.status', detail: 'what is under way has not failed yet' },
           ]);
         const reach = deps.projects.confine(principal, params.projectIdOrName);
-        const question = { ...filter, status: filter.status ?? ('failure' as const) };
+        const status = filter.status ?? (filter.partlyDone ? 'success' : 'failure');
         const page = await deps.operations.listAll(reach, {
-          ...question,
+          ...filter,
+          status,
           pageSize: mostAtOnce,
           ...(pageToken === undefined ? {} : { pageToken }),
         });

@@ -77,6 +77,7 @@ function declareProxy(program: Command): void {
 }
 
 const itsId = 'its id';
+const partlyDone = 'a success of which some records were not done, or nobody knows';
 
 function declareOperations(operations: Command): void {
   narrowed(
@@ -89,6 +90,7 @@ function declareOperations(operations: Command): void {
     )
       .addOption(new Option('--status <status>').choices(statuses))
       .addOption(new Option('--action <action>', 'what was done').choices(actionTypes))
+      .option('--partly-done', partlyDone)
       .option(
         '--unresolved',
         'with a record of unknown outcome; svc operations resolve says what became of it',
@@ -152,7 +154,9 @@ function declareUnfinished(operations: Command): void {
       'write again what failed of an operation, or of all that are found, in new operations; once, however often it is said',
       'svc operations retry 0192f0c1-…',
       'svc operations retry --category providerDown --from 2026-11-22 --dry-run',
-    ).argument('[operation]', itsId, named),
+    )
+      .argument('[operation]', itsId, named)
+      .option('--partly-done', partlyDone),
   ).action(async (id: string | undefined, options: object) =>
     (await import('../operations.ts')).retryOperations(id, options),
   );

@@ -22,7 +22,7 @@ export function msOf(bucket: number): number {
   return Math.round(2 ** (bucket / perDoubling));
 }
 
-/** Work with an id of ours that has ended now: under its outcome with the time since it was made, and under the reason of a failure. */
+/** Work with an id of ours that has ended now: under its outcome with the time since it was made, and under the reason of what did not go well. */
 export function countEnd(kind: string, outcome: string, id: string, reason?: string): Counted[] {
   const counted = [{ series: `${kind}.${outcome}`, bucket: bucketOf(Date.now() - timeOf(id)) }];
   if (reason !== undefined) counted.push({ series: `${kind}.${outcome}.${reason}`, bucket: noDuration });

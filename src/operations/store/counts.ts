@@ -16,7 +16,10 @@ const fold = statement(
       SELECT id FROM operation o WHERE o.project_id = s.project_id AND o.id = s.operation_id LIMIT 1 FOR NO KEY UPDATE) o),
   operations AS (
     UPDATE operation o SET succeeded = o.succeeded + c.succeeded, failed = o.failed + c.failed, updated_at = now
-    FROM clock, counted c WHERE o.project_id = c.project_id AND o.id = c.id)
+    FROM clock, counted c WHERE o.project_id = c.project_id AND o.id = c.id),
+  marks AS (
+    INSERT INTO operation_mark (project_id, mark, operation_id)
+    SELECT project_id, 'partlyDone', operation_id FROM counted WHERE failed > 0 ON CONFLICT DO NOTHING)
   SELECT count(*)::int AS moved FROM taken`,
 );
 

@@ -7,7 +7,14 @@ import { groupOfOperation, isKept, operationColumns, type OperationRow } from '.
 /** What a list is asked for; all of it holds. */
 export interface OperationFilter extends Pick<
   OperationQuery,
-  'status' | 'object' | 'groupRef' | 'installationId' | 'actionType' | 'errorCategory' | 'unresolved'
+  | 'status'
+  | 'object'
+  | 'groupRef'
+  | 'installationId'
+  | 'actionType'
+  | 'errorCategory'
+  | 'partlyDone'
+  | 'unresolved'
 > {
   /** UUIDv7s: from the first on, before the second. */
   from: string;
@@ -80,11 +87,21 @@ const pick = statement(
     AND ($9::text IS NULL OR o.status = $9) AND ($10::text IS NULL OR o.action_type = $10)
     AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(o.errors) e WHERE e->>'category' = $11))
     AND ($12::boolean IS NOT TRUE OR EXISTS (
-      SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))`,
+      SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))
+    AND ($13::boolean IS NOT TRUE OR o.status = 'success' AND o.failed + o.unknown > 0)`,
 );
 
 /** How a list goes through what there is. A walk that is over goes on in the next. */
 export type Walk = 'project' | 'installation' | 'group' | 'marked' | 'gathering' | 'queued';
+
+/** The mark that leaves least to be looked at; undefined where what is asked for has none. */
+export function markOf(
+  filter: Pick<OperationFilter, 'status' | 'errorCategory' | 'partlyDone' | 'unresolved'>,
+): string | undefined {
+  if (filter.unresolved === true) return 'unresolved';
+  if (filter.partlyDone === true) return 'partlyDone';
+  return filter.errorCategory ?? (filter.status === 'failure' ? filter.status : undefined);
+}
 
 /** The next operations of a walk, from after a place on, `limit` of them looked at; fewer at its end. */
 export function walk(
@@ -103,7 +120,7 @@ export function walk(
     project: [],
     installation: [filter.installationId],
     group: [filter.groupRef ?? groupRef],
-    marked: [filter.unresolved === true ? 'unresolved' : (filter.errorCategory ?? filter.status)],
+    marked: [markOf(filter)],
     gathering: groupRef === undefined ? [] : [groupRef],
   };
   const own = name === 'gathering' && groupRef !== undefined ? 'gatheringOfGroup' : name;
@@ -131,5 +148,6 @@ export async function pickOperations(
     filter.actionType ?? null,
     filter.errorCategory ?? null,
     filter.unresolved ?? null,
+    filter.partlyDone ?? null,
   ]);
 }

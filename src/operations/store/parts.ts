@@ -22,11 +22,14 @@ export const endOperations = (detailed: string, source: string): string => `oper
       last_attempt_at = CASE WHEN s.spent THEN now ELSE o.last_attempt_at END, next_attempt_at = s.due_at, updated_at = now
     FROM clock, (${source}) s WHERE o.project_id = s.project_id AND o.id = s.id AND o.status = 'in_progress')`;
 
-/** What ended badly is found by it, and what nobody has resolved (`unresolved`): for a source with project_id, id, status and errors (JSON, or NULL). */
+/**
+ * What ended badly is found by it, what ended well but for some of its records (`partlyDone`), and what nobody has resolved (`unresolved`): for a
+ * source with project_id, id, status and errors (JSON, or NULL).
+ */
 export const markOperations = (source: string): string => `marks AS (
     INSERT INTO operation_mark (project_id, mark, operation_id)
     SELECT s.project_id, m.mark, s.id FROM (${source}) s CROSS JOIN LATERAL (
-      SELECT s.status AS mark WHERE s.status = 'failure'
+      SELECT CASE s.status WHEN 'success' THEN 'partlyDone' ELSE s.status END AS mark
       UNION SELECT e->>'category' FROM json_array_elements(s.errors) e
       UNION SELECT 'unresolved' FROM json_array_elements(s.errors) e WHERE e->>'category' = 'unknownOutcome') m
     WHERE s.status <> 'in_progress' AND s.errors IS NOT NULL

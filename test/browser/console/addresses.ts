@@ -172,6 +172,7 @@ const nonsense = 'no-such_välue"><img src=x onerror="window.executed=1">';
 /** The filters whose values the API knows: it refuses any other. */
 const strict: readonly [path: string, filter: string][] = [
   ['operations', 'status'],
+  ['operations', 'partlyDone'],
   ['operations', 'unresolved'],
   ['operations', 'from'],
   ['deliveries', 'status'],

@@ -84,6 +84,7 @@ const operations = createRoute({
   validateSearch: known(
     'status',
     'errorCategory',
+    'partlyDone',
     'unresolved',
     'object',
     'groupRef',

@@ -3355,6 +3355,8 @@ export interface components {
          */
         EndedSeries: {
             succeeded: number[];
+            /** @description Of them, writes of several records of which some were not done, or nobody knows; `partlyDone=true` lists them. */
+            partlyDone: number[];
             failed: number[];
             p50Ms: (number | null)[];
             p95Ms: (number | null)[];
@@ -4251,7 +4253,7 @@ export interface components {
             /** @description `write` or `read`. */
             actionType: string;
             /**
-             * @description Moves once, from `in_progress`. A batch with at least one success is a `success`.
+             * @description Moves once, from `in_progress`. A batch with at least one success is a `success`; `counts` tells how many were not.
              * @enum {unknown}
              */
             status: "in_progress" | "success" | "failure";
@@ -5275,7 +5277,7 @@ export interface components {
         } | null;
         /** RetryOperationsRequest */
         RetryOperationsRequest: {
-            /** @description As of the list; `status` is `failure` unless told. */
+            /** @description As of the list; `status` is `failure` unless told, and `success` with `partlyDone`. */
             filter: {
                 /** @enum {unknown} */
                 status?: "in_progress" | "success" | "failure";
@@ -5284,6 +5286,8 @@ export interface components {
                  * @enum {unknown}
                  */
                 errorCategory?: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+                /** @description With `true` only those that are a `success` although some of their records were not done, or nobody knows; of a read, records whose delivery is not tried again. */
+                partlyDone?: boolean;
                 /** @description Of this object, by the name that the provider knows it by. */
                 object?: string;
                 groupRef?: string;
@@ -8933,6 +8937,8 @@ export interface operations {
                 status?: "in_progress" | "success" | "failure";
                 /** @description With a failure of this category; of those that ended, unless `status` says `in_progress`. */
                 errorCategory?: "validation" | "permission" | "auth" | "notFound" | "conflict" | "rateLimit" | "providerDown" | "unknownOutcome" | "internal";
+                /** @description With `true` only those that are a `success` although some of their records were not done, or nobody knows; of a read, records whose delivery is not tried again. */
+                partlyDone?: boolean;
                 /** @description Of this object, by the name that the provider knows it by. */
                 object?: string;
                 groupRef?: string;

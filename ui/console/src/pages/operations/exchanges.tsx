@@ -6,7 +6,7 @@ import { answer, api } from '../../data/api.ts';
 import { curlOf } from '../../data/curl.ts';
 import { useList } from '../../data/list.ts';
 import { useRecent } from '../../data/recent.ts';
-import { Badge } from '../../ui/badge.tsx';
+import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -74,13 +74,20 @@ function useAddress(project: string, installationId: string): Address {
   );
 }
 
+/** What a status says of a request, and its colour. By 207 a provider says that a part of a batch failed. */
+function saidBy(status: number | undefined): { word: string; tone: Tone } {
+  if (status === undefined) return { word: 'No answer', tone: 'bad' };
+  if (status === 207) return { word: '207, partly done', tone: 'warning' };
+  return { word: String(status), tone: status < 400 ? 'good' : 'bad' };
+}
+
 function Exchange({ exchange, address }: { exchange: OperationExchange; address: Address }): ReactNode {
   const { attempt, time, request, answer: came, fault, totalMs } = exchange;
-  const isGood = came !== undefined && came.status < 400;
+  const { word, tone } = saidBy(came?.status);
   return (
-    <details className="exchange" open={!isGood}>
+    <details className="exchange" open={tone !== 'good'}>
       <summary>
-        <Badge tone={isGood ? 'good' : 'bad'}>{came?.status ?? 'No answer'}</Badge>
+        <Badge tone={tone}>{word}</Badge>
         <code className="exchange-path">
           {request.method} {request.path}
         </code>

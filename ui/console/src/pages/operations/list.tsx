@@ -75,6 +75,7 @@ export function OperationsPage(): ReactNode {
         <FilterSelect name="status" label="Status" options={statuses} />
         <FilterSelect name="actionType" label="Kind" options={{ write: 'Write', read: 'Read' }} />
         <FilterSelect name="errorCategory" label="Failed of" options={categories} />
+        <FilterSelect name="partlyDone" label="Records" options={{ true: 'Partly done' }} />
         <FilterSelect name="unresolved" label="Outcome" options={{ true: 'To be resolved' }} />
         <FilterText name="object" label="Object" />
         <FilterText name="groupRef" label="Group" />
@@ -94,8 +95,9 @@ export function OperationsPage(): ReactNode {
 }
 
 /** As the address has it: what is no value of a filter, the server says. */
-const queryOf = ({ unresolved, ...filters }: Filters) => ({
+const queryOf = ({ partlyDone, unresolved, ...filters }: Filters) => ({
   ...filters,
+  ...(partlyDone === undefined ? {} : { partlyDone: partlyDone as unknown as boolean }),
   ...(unresolved === undefined ? {} : { unresolved: unresolved as unknown as boolean }),
 });
 
@@ -104,6 +106,7 @@ const filterNames = [
   'status',
   'actionType',
   'errorCategory',
+  'partlyDone',
   'unresolved',
   'object',
   'groupRef',

@@ -14,7 +14,7 @@ const words = {
   retry: {
     title: 'Retry what failed',
     about:
-      'The failed records of the failed operations that the filters show are written again, each in a new operation. Those of which only some records failed are chosen by the status Done.',
+      'The failed records of the failed operations that the filters show are written again, each in a new operation. Those of which only some records failed are chosen by the filter Partly done.',
     verb: (count: string) => `Retry ${count}`,
     past: 'retried',
   },
@@ -62,17 +62,18 @@ export function ManyOperations({ project, filters }: { project: string; filters:
 }
 
 /** What does something to operations of the kind and the status that the filters show. */
-function actsOn({ status, actionType }: Filters): Act[] {
+function actsOn({ status, actionType, partlyDone }: Filters): Act[] {
   if (actionType === 'read') return [];
-  if (status === undefined) return ['retry', 'cancel'];
+  if (status === undefined) return partlyDone ? ['retry'] : ['retry', 'cancel'];
   return status === 'in_progress' ? ['cancel'] : ['retry'];
 }
 
 const path = (project: string) => ({ params: { path: { projectIdOrName: project } } });
 
 const retryPage =
-  (project: string, filter: Filters): DoPage =>
+  (project: string, { partlyDone, ...rest }: Filters): DoPage =>
   async (dryRun, pageToken) => {
+    const filter = { ...rest, ...(partlyDone ? { partlyDone: partlyDone === 'true' } : {}) };
     const body = { filter, dryRun, ...(pageToken === undefined ? {} : { pageToken }) };
     const { retried, refused, pagination } = await answer(
       api.POST('/v1/projects/{projectIdOrName}/operations:retry', { ...path(project), body }),

@@ -12,6 +12,7 @@ import { Loading, Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Select } from '../../ui/select.tsx';
 import { duration, Time } from '../../ui/time.tsx';
+import type { Line } from '../../ui/chart.tsx';
 import { categories } from '../operations/queries.ts';
 import { Budgets } from './budgets.tsx';
 
@@ -37,6 +38,8 @@ const kinds: Record<Attention['kind'], { title: string; list: string }> = {
   pausedReads: { title: 'Paused reads', list: 'reads' },
 };
 
+const againMs = 5000;
+
 /** What needs attention first, then how the work goes. */
 export function OverviewPage(): ReactNode {
   const project = useProject();
@@ -51,6 +54,8 @@ export function OverviewPage(): ReactNode {
         }),
       ),
     placeholderData: keepPreviousData,
+    // What ended is counted after the change that tells of it, and what waits grows older without one.
+    refetchInterval: againMs,
   });
   return (
     <Page
@@ -77,7 +82,12 @@ function Told({ overview, project }: { overview: Overview; project: string }): R
     <>
       <Needs overview={overview} project={project} />
       <div className="charts">
-        <Ended title="Writes" of={activity.writes} times={activity.times} />
+        <Ended
+          title="Writes"
+          of={activity.writes}
+          times={activity.times}
+          partly={<PartlyDone activity={activity} project={project} />}
+        />
         <Took title="How long writes took" of={activity.writes} times={activity.times} />
         <Ended title="Reads" of={activity.reads} times={activity.times} />
         <Ended title="Deliveries" of={activity.deliveries} times={activity.times} />
@@ -91,7 +101,9 @@ function Told({ overview, project }: { overview: Overview; project: string }): R
 function Needs({ overview, project }: { overview: Overview; project: string }): ReactNode {
   const { activity, attention, oldestQueuedWrite, closedBudgets } = overview;
   const isQuiet = attention.length === 0 && closedBudgets.length === 0;
-  const failed = [activity.writes, activity.reads, activity.deliveries].some((of) => sum(of.failed) > 0);
+  const failed = [activity.writes, activity.reads, activity.deliveries].some(
+    (of) => sum(of.failed) + sum(of.partlyDone) > 0,
+  );
   return (
     <Section title="Needs attention">
       {isQuiet && !failed && (
@@ -139,7 +151,8 @@ function Needs({ overview, project }: { overview: Overview; project: string }): 
   );
 }
 
-type Series = Overview['activity']['writes'];
+type Activity = Overview['activity'];
+type Series = Activity['writes'];
 interface Drawn {
   title: string;
   of: Series;
@@ -148,25 +161,56 @@ interface Drawn {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-function Ended({ title, of, times }: Drawn): ReactNode {
-  const lines = useMemo(
-    () => [
-      { label: 'Done', colour: '--svc-good', values: of.succeeded },
-      { label: 'Failed', colour: '--svc-bad', values: of.failed },
-    ],
-    [of],
-  );
-  const [done, failed] = [sum(of.succeeded), sum(of.failed)];
+/** How it ended. `partly` leads to what was done in part, and is nothing where nothing was. */
+function Ended({ title, of, times, partly }: Drawn & { partly?: ReactNode }): ReactNode {
+  const [done, partlyDone, failed] = [
+    sum(of.succeeded) - sum(of.partlyDone),
+    sum(of.partlyDone),
+    sum(of.failed),
+  ];
+  const lines = useMemo(() => linesOf(of), [of]);
   return (
     <section className="card">
       <h3>{title}</h3>
       <p className="muted small">
-        {done.toLocaleString()} done, {failed.toLocaleString()} failed
+        {done.toLocaleString()} done, {partly}
+        {failed.toLocaleString()} failed
       </p>
       <Suspense fallback={<Loading lines={3} />}>
-        <Chart label={`${title}: ${done} done, ${failed} failed`} times={times} lines={lines} />
+        <Chart
+          label={`${title}: ${done} done, ${partlyDone > 0 ? `${partlyDone} partly done, ` : ''}${failed} failed`}
+          times={times}
+          lines={lines}
+        />
       </Suspense>
     </section>
+  );
+}
+
+function linesOf({ succeeded, partlyDone, failed }: Series): Line[] {
+  const done = succeeded.map((count, at) => count - (partlyDone[at] ?? 0));
+  return [
+    { label: 'Done', colour: '--svc-good', values: done },
+    ...(sum(partlyDone) > 0 ? [{ label: 'Partly done', colour: '--svc-warning', values: partlyDone }] : []),
+    { label: 'Failed', colour: '--svc-bad', values: failed },
+  ];
+}
+
+/** Writes of which some records were not done, counted with the way to them. */
+function PartlyDone({ activity, project }: { activity: Activity; project: string }): ReactNode {
+  const count = sum(activity.writes.partlyDone);
+  if (count === 0) return null;
+  return (
+    <>
+      <Link
+        to="/projects/$project/operations"
+        params={{ project }}
+        search={{ partlyDone: 'true', actionType: 'write', from: beginOf(activity) }}
+      >
+        {count.toLocaleString()} partly done
+      </Link>
+      ,{' '}
+    </>
   );
 }
 
@@ -189,11 +233,13 @@ function Took({ title, of, times }: Drawn): ReactNode {
   );
 }
 
-function Failures({ activity, project }: { activity: Overview['activity']; project: string }): ReactNode {
-  const { failures, times } = activity;
+/** When the time that is shown begins. */
+const beginOf = ({ times }: Activity): string => new Date((times[0] ?? 0) * 1000).toISOString();
+
+function Failures({ activity, project }: { activity: Activity; project: string }): ReactNode {
   // What was counted: of the time that is shown, and of what failed as a whole.
-  const counted = { status: 'failure', from: new Date((times[0] ?? 0) * 1000).toISOString() };
-  const rows = Object.entries(failures).sort(([, one], [, other]) => other - one);
+  const counted = { status: 'failure', from: beginOf(activity) };
+  const rows = Object.entries(activity.failures).sort(([, one], [, other]) => other - one);
   if (rows.length === 0) return null;
   return (
     <Section title="What failed, by category">
