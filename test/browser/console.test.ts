@@ -61,6 +61,7 @@ import {
   signedInElsewhere,
 } from './console/signing-in.ts';
 import { countedAsListed, nothingCutOff, timesGoOn, whoseItIs } from './console/supporting.ts';
+import { readWaits } from './console/waiting.ts';
 import { startConsole, type ConsoleWorld, type Walk } from './console/world.ts';
 
 /** In this order: a walk may need what those before it did. */
@@ -79,6 +80,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['tells the second of two people what the first changed in a config', twoChangeOneConfig],
   ['shows what is wrong with a config, and restores an earlier one', configRestored],
   ['tells how all customers are read, and leads to a read that is paused', readsLookedAt],
+  ['says of a read that it waits for its destination, also in its log', readWaits],
   ['pauses a read and lets it go on', readPaused],
   ['tells how old a token is, and how many calls the provider takes', tokenAndBudgetShown],
   ['leads from a connection and a read to their work, and shows rate budgets', workAndBudgetsShown],

@@ -18,6 +18,8 @@ export const destinationQuery = (project: string, destination: string) =>
     refetchInterval: lookEveryMs,
   });
 
+export const mostNamed = 200;
+
 /** The newest destinations, to choose from and to name. A project has few. */
 export const destinationsQuery = (project: string) =>
   queryOptions({
@@ -26,7 +28,7 @@ export const destinationsQuery = (project: string) =>
       onlyPage<DestinationPage>(
         await answer(
           api.GET('/v1/projects/{projectIdOrName}/destinations', {
-            params: { path: { projectIdOrName: project }, query: { pageSize: 200 } },
+            params: { path: { projectIdOrName: project }, query: { pageSize: mostNamed } },
           }),
         ),
       ).results,

@@ -1,32 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Installation, ReadState } from '@svc/client';
 import type { ReactNode } from 'react';
-import { answer, api } from '../../data/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Facts, Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { stateOf } from '../reads/queries.ts';
+import { readsQuery, stateOf } from '../reads/queries.ts';
+import { useFault, WaitsForDestination } from '../reads/waiting.tsx';
 import { Backfill, Run } from './run.tsx';
 import { Runs } from './runs.tsx';
 import { ReadActions } from './read-actions.tsx';
 
 /** How each object of an installation is read: how far it is, the last run, and when the next one is. */
 export function Reads({ project, installation }: { project: string; installation: Installation }): ReactNode {
-  const { id: installationId, integrationId } = installation;
-  const { data, error, refetch } = useQuery({
-    queryKey: [project, 'installations', installationId, 'reads'],
-    queryFn: () =>
-      answer(
-        api.GET(
-          '/v1/projects/{projectIdOrName}/integrations/{integrationId}/installations/{installationId}/reads',
-          { params: { path: { projectIdOrName: project, integrationId, installationId } } },
-        ),
-      ),
-    // Runs are operations: their progress is no change of the installation.
-    refetchInterval: 5000,
-  });
+  const { data, error, refetch } = useQuery(readsQuery(project, installation));
   if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading lines={6} />;
   if (data.length === 0)
@@ -47,7 +35,9 @@ export function Reads({ project, installation }: { project: string; installation
 function Feed(props: { project: string; installation: Installation; feed: ReadState }): ReactNode {
   const { project, installation, feed } = props;
   const { objectName, mappedObjectName, schedule, destination, watermark, nextRunTime, failures } = feed;
-  const [word, tone] = stateOf(feed);
+  const fault = useFault(project, feed);
+  const isHeld = fault !== undefined;
+  const [word, tone] = stateOf(feed, isHeld);
   return (
     <section className="card" aria-label={objectName}>
       <header className="section-head">
@@ -58,6 +48,7 @@ function Feed(props: { project: string; installation: Installation; feed: ReadSt
         </div>
         <ReadActions {...props} />
       </header>
+      {fault && <WaitsForDestination project={project} fault={fault} />}
       {feed.paused?.note && <p className="muted">{feed.paused.note}</p>}
       <Facts
         of={[
@@ -70,13 +61,13 @@ function Feed(props: { project: string; installation: Installation; feed: ReadSt
         ]}
       />
       {feed.backfill?.status === 'in_progress' && (
-        <Backfill {...{ project, installation, objectName, run: feed.backfill }} />
+        <Backfill {...{ project, installation, objectName, isHeld, run: feed.backfill }} />
       )}
       {feed.backfill && feed.backfill.status !== 'in_progress' && (
         <Run project={project} title="History" run={feed.backfill} />
       )}
       {feed.lastRun ? (
-        <Run project={project} title="Last run" run={feed.lastRun} />
+        <Run project={project} title="Last run" isHeld={isHeld} run={feed.lastRun} />
       ) : (
         <p className="muted">{schedule ? 'The schedule did not run yet.' : 'It is read on demand only.'}</p>
       )}

@@ -6,10 +6,17 @@ import { answer, api } from '../../data/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Progress } from '../../ui/progress.tsx';
 import { Time } from '../../ui/time.tsx';
+import { waits } from '../operations/queries.ts';
 
 /** One run of a read: what it found, and what of it was handed over and arrived. */
-export function Run(props: { project: string; title: string; run: ReadRunSummary }): ReactNode {
-  const { project, title, run } = props;
+export function Run(props: {
+  project: string;
+  title: string;
+  run: ReadRunSummary;
+  /** It waits for its destination while it goes on. */
+  isHeld?: boolean;
+}): ReactNode {
+  const { project, title, run, isHeld = false } = props;
   const { operationId, status, recordsProcessed, emitted, delivered, createTime } = run;
   return (
     <p className="row">
@@ -17,7 +24,9 @@ export function Run(props: { project: string; title: string; run: ReadRunSummary
         {title}
       </Link>
       {status === 'failure' && <Badge tone="bad">Failed</Badge>}
-      {status === 'in_progress' && <Badge tone="info">Running</Badge>}
+      {status === 'in_progress' && (
+        <Badge tone={isHeld ? waits.tone : 'info'}>{isHeld ? waits.word : 'Running'}</Badge>
+      )}
       {status === 'success' && <Badge tone="good">Done</Badge>}
       <span>
         {recordsProcessed.toLocaleString()} found · {emitted.toLocaleString()} sent ·{' '}
@@ -36,8 +45,9 @@ export function Backfill(props: {
   installation: Installation;
   objectName: string;
   run: ReadRunSummary;
+  isHeld: boolean;
 }): ReactNode {
-  const { project, installation, objectName, run } = props;
+  const { project, installation, objectName, run, isHeld } = props;
   const { id: installationId, integrationId } = installation;
   const { data } = useQuery({
     queryKey: [project, 'installations', installationId, 'backfill', objectName],
@@ -52,13 +62,13 @@ export function Backfill(props: {
   });
   return (
     <>
-      <Run project={project} title="History" run={run} />
+      <Run project={project} title="History" run={run} isHeld={isHeld} />
       <Progress
         label={`Records of the history of ${objectName} that are read`}
         done={data?.recordsProcessed ?? run.recordsProcessed}
         of={data?.recordsEstimatedTotal}
       />
-      {data?.expectedEndTime && (
+      {!isHeld && data?.expectedEndTime && (
         <p className="muted">
           Done <Time at={data.expectedEndTime} look="ago" />, as it goes now.
         </p>

@@ -11,10 +11,12 @@ import { Facts, Loading, Page } from '../../ui/page.tsx';
 import { isNotFound, Problem } from '../../ui/problem.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useRunFault, WaitsForDestination } from '../reads/waiting.tsx';
 import { OperationActions } from './actions.tsx';
 import { Exchanges } from './exchanges.tsx';
+import { Log } from './log.tsx';
 import { nextAttemptOf, OwnerTrouble, ownerFacts, useOwner } from './owner.tsx';
-import { operationQuery, stateOf, useOutcome } from './queries.ts';
+import { operationQuery, stateOf, useOutcome, waits } from './queries.ts';
 import { Records } from './records.tsx';
 
 /** One piece of work: what became of each record, and what was sent and answered for it. */
@@ -32,7 +34,8 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
   const { filters, setFilters } = useFilters();
   const outcome = useOutcome(project, operation);
   const owner = useOwner(project, operation);
-  const { word, tone } = stateOf(operation, outcome);
+  const fault = useRunFault(project, operation);
+  const { word, tone } = fault ? waits : stateOf(operation, outcome);
   const { counts, metadata, errors } = operation;
   const isWrite = operation.actionType === 'write';
   return (
@@ -43,6 +46,7 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
       about={errors[0]?.message ?? operation.result}
     >
       <OwnerTrouble project={project} installation={owner} />
+      {fault && <WaitsForDestination project={project} fault={fault} />}
       <Facts
         of={[
           ['Operation', <Id key="id" value={operation.id} />],
@@ -72,6 +76,7 @@ function OneOperation({ project, operation }: { project: string; operation: Oper
             ...(isWrite && counts ? { count: counts.total } : {}),
             content: <Records project={project} operationId={operation.id} />,
           },
+          { id: 'log', title: 'Log', content: <Log project={project} operation={operation} /> },
         ]}
       />
     </Page>

@@ -20,6 +20,19 @@ export const operationQuery = (project: string, operationId: string) =>
       ),
   });
 
+/** Of one that goes on, what it waits for is told without a change of it. */
+export const logQuery = (project: string, { id, status }: Operation) =>
+  queryOptions({
+    queryKey: [project, 'operations', id, 'logs'],
+    queryFn: () =>
+      answer(
+        api.GET('/v1/projects/{projectIdOrName}/operations/{operationId}/logs', {
+          params: pathOf(project, id),
+        }),
+      ),
+    refetchInterval: status === 'in_progress' ? 5000 : false,
+  });
+
 /** What became of each record of an operation. */
 export const useRecords = (project: string, operationId: string, enabled = true): List<OperationRecord> =>
   useList(
@@ -48,6 +61,9 @@ export function useOutcome(project: string, { id, actionType, counts }: Operatio
     items.filter(({ resolution }) => resolution === one).length;
   return { unresolved: having('unknown'), notDone: having('notApplied') };
 }
+
+/** Of a run that goes on once its destination takes something. */
+export const waits: { word: string; tone: Tone } = { word: 'Waits', tone: 'warning' };
 
 /** The state of an operation in a word, and its colour. */
 export function stateOf(operation: Operation, outcome?: Outcome): { word: string; tone: Tone } {

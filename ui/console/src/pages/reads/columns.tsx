@@ -7,15 +7,13 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { IntegrationName } from '../installations/columns.tsx';
 import { failuresOf, stateOf } from './queries.ts';
+import { useFault } from './waiting.tsx';
 
 export const readColumns: readonly Column<ProjectReadState>[] = [
   {
     title: 'Status',
     width: '12rem',
-    cell: (read) => {
-      const [word, tone] = stateOf(read);
-      return <Badge tone={tone}>{word}</Badge>;
-    },
+    cell: (read) => <Status read={read} />,
   },
   { title: 'What', width: '15.5rem', cell: (read) => <What read={read} /> },
   { title: 'Schedule', width: '13.5rem', cell: (read) => <Schedule read={read} /> },
@@ -23,6 +21,12 @@ export const readColumns: readonly Column<ProjectReadState>[] = [
   { title: 'Last run', width: '16.5rem', cell: ({ lastRun }) => <LastRun run={lastRun} /> },
   { title: 'Failures', width: '6rem', align: 'end', cell: (read) => failuresOf(read) || '' },
 ];
+
+function Status({ read }: { read: ProjectReadState }): ReactNode {
+  const fault = useFault(useProject(), read);
+  const [word, tone] = stateOf(read, fault !== undefined);
+  return <Badge tone={tone}>{word}</Badge>;
+}
 
 /** What and whose; the installation has all that can be done to it. */
 function What({ read }: { read: ProjectReadState }): ReactNode {
