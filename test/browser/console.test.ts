@@ -56,6 +56,7 @@ import {
   awayWhileIdle,
   inAndOut,
   invitedByALink,
+  invitedWithASecondFactor,
   secondFactor,
   serverAway,
   signedInElsewhere,
@@ -90,6 +91,10 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['signs people in and out', inAndOut],
   ['asks for the password again above a form, and keeps what was typed', againAboveAForm],
   ['lets somebody in who was invited by a link', invitedByALink],
+  [
+    'asks somebody who was invited for their second factor, and leads them to the project',
+    invitedWithASecondFactor,
+  ],
   ['lets somebody in who signs in elsewhere', signedInElsewhere],
   ['asks for a second factor, and ends a session elsewhere', secondFactor],
   ['lets each role do what it may, and says why it may not do the rest', eachRoleMayItsOwn],

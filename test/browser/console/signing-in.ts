@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
+import type { BrowserContext } from 'playwright-core';
 import { expect } from 'vitest';
 import { barriers, enterAs, first, type ConsoleWorld } from './world.ts';
 
@@ -197,4 +198,39 @@ export async function signedInElsewhere({
   await page.waitForURL('**/projects/default/operations?status=success');
   await page.getByRole('heading', { name: 'Operations', level: 1 }).waitFor();
   await context.close();
+}
+
+/** Somebody with a second factor who accepts an invitation is asked for it there, and comes to the project that they were invited to. */
+export async function invitedWithASecondFactor(world: ConsoleWorld): Promise<void> {
+  const { open, stranger } = world;
+  const email = 'radia@example.com';
+  const { context: theirs } = await enterAs(world, 'viewer', email);
+  const ask = async <Body>(as: BrowserContext, path: string, data: object): Promise<Body> => {
+    const { base } = world.platform;
+    const answer = await as.request.post(`${base}/v1${path}`, { data, headers: { origin: base } });
+    expect([path, answer.ok()]).toEqual([path, true]);
+    return (await answer.json()) as Body;
+  };
+  const proof = { password: first.password };
+  const { secret } = await ask<{ secret: string }>(theirs, '/person/second-factor', proof);
+  const { recoveryCodes } = await ask<{ recoveryCodes: string[] }>(theirs, '/person/second-factor:confirm', {
+    code: new TOTP({ secret: Secret.fromBase32(secret) }).generate(),
+  });
+  const mine = (await open('/projects')).context();
+  await ask(mine, '/projects', { name: 'led-to' });
+  const role = 'viewer';
+  const { url } = await ask<{ url: string }>(mine, '/projects/led-to/invitations', { email, role });
+  const context = await stranger();
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.getByLabel('Password').fill(first.password);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByLabel('Code', { exact: true }).fill(recoveryCodes[0] ?? '');
+  await page.getByRole('heading', { name: /^Join / }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.waitForURL('**/projects/led-to/overview');
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  await context.close();
+  await theirs.close();
 }

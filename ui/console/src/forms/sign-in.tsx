@@ -69,7 +69,7 @@ export function SignIn(props: {
 }
 
 /** The code of the app, or one of the recovery codes. */
-function SecondFactor({ onDone }: { onDone: (signedIn: SignedIn) => void }): ReactNode {
+export function SecondFactor({ onDone }: { onDone: (signedIn: SignedIn) => void }): ReactNode {
   const [typed, setTyped] = useState('');
   const code = typed.trim();
   const send = useMutation({

@@ -1,9 +1,10 @@
-import { useMutation, useQuery, type UseMutationResult } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { AcceptInvitationRequest, InvitationLook, SecondFactorAsked, SignedIn } from '@svc/client';
+import type { AcceptInvitationRequest, InvitationLook, SignedIn } from '@svc/client';
 import { useState, type ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { enter } from '../../data/session.ts';
+import { SecondFactor } from '../../forms/sign-in.tsx';
 import { Door } from '../../shell/door.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, issueAt } from '../../ui/form.tsx';
@@ -61,19 +62,22 @@ function titleOf({ kind, project, isKnown }: InvitationLook): [title: string, ab
     : [`Join ${name}`, 'Choose a password for your account.'];
 }
 
-/** Accepts, and goes in. */
-function useAccept(
-  body: AcceptInvitationRequest,
-): UseMutationResult<SignedIn | SecondFactorAsked, Error, void> {
+/** Where the link leads: the project that somebody was invited to, or what they may see. */
+const leadsTo = ({ project }: InvitationLook): string =>
+  project ? `/projects/${encodeURIComponent(project.name)}` : '/';
+
+/** Accepts, and goes in; who has a second factor by that. */
+function useAccept(look: InvitationLook, body: AcceptInvitationRequest) {
   const navigate = useNavigate();
-  return useMutation({
+  const goIn = async (signedIn: SignedIn): Promise<void> => {
+    await enter(signedIn);
+    await navigate({ href: leadsTo(look), replace: true });
+  };
+  const accept = useMutation({
     mutationFn: () => answer(api.POST('/v1/invitations:accept', { body })),
-    onSuccess: async (told) => {
-      if (told.state === 'signedIn') await enter(told);
-      // With a second factor the password is not all.
-      await navigate({ to: told.state === 'signedIn' ? '/' : '/sign-in', replace: true });
-    },
+    onSuccess: (told) => (told.state === 'signedIn' ? goIn(told) : undefined),
   });
+  return { accept, goIn };
 }
 
 function Accept({ token, look }: { token: string; look: InvitationLook }): ReactNode {
@@ -82,13 +86,19 @@ function Accept({ token, look }: { token: string; look: InvitationLook }): React
   const [password, setPassword] = useState('');
   const isOld = look.kind === 'invitation' && look.isKnown;
   const isNew = look.kind !== 'reset' && !isOld;
-  const accept = useAccept({
+  const { accept, goIn } = useAccept(look, {
     token,
     password,
     ...(look.email === undefined ? { email } : {}),
     ...(isNew && name ? { name } : {}),
   });
   const [title, about] = titleOf(look);
+  if (accept.data?.state === 'secondFactor')
+    return (
+      <Door title={title} about="Your password is right. Your second factor lets you in.">
+        <SecondFactor onDone={(signedIn) => void goIn(signedIn)} />
+      </Door>
+    );
   return (
     <Door title={title} about={about}>
       <Form
