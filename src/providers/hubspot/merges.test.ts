@@ -54,7 +54,12 @@ describe('src/providers/hubspot/merges', () => {
     const pages: ReadRecord[][] = [];
     let cursor: string | undefined = read.begin(query, false);
     while (cursor !== undefined) {
-      const judged = read.judge(query, cursor, [await send(read.build(query, cursor))]);
+      const answers = [await send(read.build(query, cursor))];
+      let judged = read.judge(query, cursor, answers);
+      if ('ask' in judged) {
+        for (const request of judged.ask) answers.push(await send(request));
+        judged = read.judge(query, cursor, answers);
+      }
       if (!('page' in judged)) throw new Error(JSON.stringify(judged));
       pages.push(judged.page.records);
       cursor = judged.page.next;
@@ -112,6 +117,27 @@ describe('src/providers/hubspot/merges', () => {
     const pages = await pagesOf({ deleted: true, limit: 3 });
     expect(pages.map((page) => page.length)).toEqual([0, 6, 6, 2]);
     expect(pages.flat().map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('leaves out what was merged before its values were read by id, and reads what came of it once', async () => {
+    const [one, other, third] = await create('One', 'Other', 'Third');
+    await control('settings', { freezeIndex: true });
+    const into = await merge(one!, other!);
+    const names = Array.from({ length: 300 }, (_name, at) => `a_property_of_some_length_${at}`);
+    const described = object.fields['lastname']!;
+    const many = Object.fromEntries(names.map((fieldName) => [fieldName, { ...described, fieldName }]));
+    const wide = { ...object, fields: { ...object.fields, ...many } };
+    expect(await idsOf({ object: wide, fields: names })).toEqual([third]);
+    const { readAssociations: ability } = hubspot;
+    const query = queryOf({ until: await now() });
+    const ids = [one!, into];
+    const answers = await Promise.all(ability!.buildRecords(query, ids).map((request) => send(request)));
+    const judged = ability!.judgeRecords(query, ids, answers);
+    expect(judged).toMatchObject({ records: [{ id: into }] });
+    expect(judged).toHaveProperty('records.length', 1);
+    const stray = ability!.judgeRecords(query, [third!], answers);
+    expect(stray).toMatchObject({ failure: { category: 'providerDown' } });
+    await control('settings', { freezeIndex: false });
   });
 
   it('asks for no merges of an object that does not tell of them', async () => {

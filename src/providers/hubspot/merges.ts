@@ -2,7 +2,7 @@
  * Records that were merged into others. A merge makes a new record, and those that it is made of are gone: they stand in no list,
  * no search and no archive. The new one names them, with those of the merges before.
  */
-import { textOf } from '../answer.ts';
+import { textOf, type JsonObject } from '../answer.ts';
 import type { ReadQuery, ReadRecord } from '../connector.ts';
 import { recordId } from './paths.ts';
 import { mergedField, modifiedField } from './read-request.ts';
@@ -25,14 +25,18 @@ export function tellsOfMerges({ object }: ReadQuery): boolean {
   return Object.hasOwn(object.fields, mergedField) && modifiedField(object) !== undefined;
 }
 
+/** The ids of the records that were merged into one, by its values; undefined where they are in an unknown form. */
+export function mergedIds(values: JsonObject): string[] | undefined {
+  const ids = (textOf(values[mergedField]) ?? '').split(';').filter((id) => id !== '');
+  return ids.every((id) => recordId.test(id)) ? ids : undefined;
+}
+
 /**
  * The records that were merged into one; undefined where it names them in an unknown form. HubSpot answers a read of any of them
  * with that one, so they are told as it, without its values. Their version is its own: nothing tells when the merge was, but it was
  * no later, and a record that was merged never changes again.
  */
-export function mergedInto({ id: into, version, fields, raw }: ReadRecord): ReadRecord[] | undefined {
+export function mergedInto({ version, fields, raw }: ReadRecord): ReadRecord[] | undefined {
   const { properties: _values, ...rest } = raw;
-  const ids = (textOf(fields[mergedField]) ?? '').split(';').filter((id) => id !== '' && id !== into);
-  if (!ids.every((id) => recordId.test(id))) return undefined;
-  return ids.map((id) => ({ id, version, fields: {}, raw: rest }));
+  return mergedIds(fields)?.map((id) => ({ id, version, fields: {}, raw: rest }));
 }

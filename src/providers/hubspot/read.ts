@@ -11,13 +11,14 @@ import type {
 import { invalidCall, type Failure } from '../failure.ts';
 import { countOf, isWithin, passes, recordsWithIds, refusalOfQuery, timeOf, timeTextOf } from '../read.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
-import { idOfMerges, mergedInto, mergesBehind, tellsOfMerges } from './merges.ts';
+import { idOfMerges, mergedIds, mergedInto, mergesBehind, tellsOfMerges } from './merges.ts';
 import { isOwners } from './owners.ts';
 import { faultOfObjectName, objectPath, recordId } from './paths.ts';
 import {
   isNarrow,
   listPath,
   longestSearch,
+  mergedField,
   mergesBody,
   modifiedField,
   pageLimit,
@@ -133,28 +134,41 @@ export function detailRequests(query: ReadQuery, ids: readonly string[]): Provid
   return parts.map((part) => ({
     method: 'POST',
     path: objectPath(query.object.name, `/batch/read${query.deleted ? '?archived=true' : ''}`),
-    body: { inputs: part.map((id) => ({ id })), properties: readProperties(query) },
+    body: {
+      inputs: part.map((id) => ({ id })),
+      properties: [...new Set([...readProperties(query), mergedField])],
+    },
   }));
 }
 
-/** A record that was archived in between is missing from the details, and is left out. */
+/**
+ * A record that was archived in between is missing from the details, and is left out. One that was merged is told as what came of it,
+ * which is read by itself.
+ */
 export function detailedPage(
   query: ReadQuery,
   asked: ReadonlySet<string>,
   details: readonly HttpAnswer[],
   more: { next?: string },
 ): { page: ReadPage } | { failure: Failure } {
-  const records: ReadRecord[] = [];
+  const records = new Map<string, ReadRecord>();
   for (const answer of details) {
     const failure = failureOfDetails(answer);
     if (failure) return { failure };
     const rows = rowsIn(answer)?.rows;
-    if (!rows?.every(({ id }) => asked.has(id))) return { failure: failureOf(answer) };
-    const part = pageOf(query, rows, answer, {});
+    if (!rows?.every((row) => asked.has(row.id) || isMadeOf(row, asked)))
+      return { failure: failureOf(answer) };
+    const own = rows.filter(({ id }) => asked.has(id));
+    const part = pageOf(query, own, answer, {});
     if (!('page' in part)) return part;
-    records.push(...part.page.records);
+    for (const record of part.page.records) records.set(record.id, record);
   }
-  return { page: { records, ...more } };
+  return { page: { records: [...records.values()], ...more } };
+}
+
+function isMadeOf({ raw: { properties } }: Row, asked: ReadonlySet<string>): boolean {
+  const merged = isObject(properties) ? mergedIds(properties) : undefined;
+  return merged?.some((id) => asked.has(id)) ?? false;
 }
 
 /** What is not there is an entry under `errors`; any other entry leaves something unread. */
