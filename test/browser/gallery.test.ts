@@ -115,6 +115,24 @@ describe('test/browser/gallery', () => {
     expect(faults).toEqual([]);
   });
 
+  it('warns of nothing in the page of somebody who develops', { timeout: 60_000 }, async () => {
+    const developed = await startGallery('development');
+    const told: string[] = [];
+    const other = await (await browser.newContext()).newPage();
+    other.on(
+      'console',
+      (message) => ['warning', 'error'].includes(message.type()) && told.push(message.text()),
+    );
+    await developed.show(other, 'InstallIntegration / names that mean harm');
+    const nickname = other.getByRole('combobox', { name: 'Nickname' });
+    await nickname.fill('script');
+    await other.getByRole('option').nth(1).click();
+    await other.getByRole('button', { name: 'Clear Nickname' }).click();
+    for (const step of await other.locator('.svc-nav-step').all()) await step.click();
+    await developed.close();
+    expect(told).toEqual([]);
+  });
+
   it('finds a state by words, and keeps what is shown in its address', async () => {
     await gallery.names(page);
     await page.getByRole('searchbox').fill('health perm');

@@ -16,9 +16,9 @@ export interface Gallery {
   close(): Promise<void>;
 }
 
-export async function startGallery(): Promise<Gallery> {
+export async function startGallery(mode = 'production'): Promise<Gallery> {
   const outDir = await mkdtemp(join(tmpdir(), 'svc-gallery-'));
-  const define = { 'process.env.NODE_ENV': '"production"' };
+  const define = { 'process.env.NODE_ENV': JSON.stringify(mode) };
   await build({ ...galleryConfig, define, build: { outDir, minify: false, modulePreload: false } });
   const server = await preview({
     ...galleryConfig,

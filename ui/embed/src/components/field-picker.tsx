@@ -84,7 +84,7 @@ export function FieldPicker(props: FieldPickerProps): ReactNode {
             ×
           </button>
         )}
-        {box.isOpen ? <Listed {...listed} value={value} /> : null}
+        <Listed {...listed} value={value} />
       </div>
       {issue ? (
         <p className="svc-issue" id={id}>
@@ -106,10 +106,19 @@ interface ListedProps extends Pick<ReturnType<typeof useListed>, 'box' | 'found'
   value: string | undefined;
 }
 
-function Listed({ box, found, shown, value }: ListedProps): ReactNode {
+/** The library, and the input that names it, expect the list to be there; what stands in it is made when it opens. */
+function Listed({ box, ...listed }: ListedProps): ReactNode {
+  return (
+    <div {...box.getMenuProps()} className="svc-picker-list" hidden={!box.isOpen}>
+      {box.isOpen ? <Choices box={box} {...listed} /> : null}
+    </div>
+  );
+}
+
+function Choices({ box, found, shown, value }: ListedProps): ReactNode {
   const t = useText();
   return (
-    <div {...box.getMenuProps({}, { suppressRefError: true })} className="svc-picker-list">
+    <>
       {shown.map((choice, index) => (
         <div
           key={choice.value}
@@ -126,7 +135,7 @@ function Listed({ box, found, shown, value }: ListedProps): ReactNode {
         <div className="svc-picker-more">{t('moreFields', { count: found.length - mostShown })}</div>
       ) : null}
       {found.length === 0 ? <div className="svc-picker-more">{t('noField')}</div> : null}
-    </div>
+    </>
   );
 }
 
