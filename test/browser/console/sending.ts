@@ -95,5 +95,8 @@ async function replayAll(open: ConsoleWorld['open']): Promise<void> {
   await page.getByRole('heading', { name: 'Replay', level: 1 }).waitFor();
   expect(await barriers(page)).toEqual([]);
   await page.getByText('Done', { exact: true }).waitFor();
+  const chosen = page.locator('section').filter({ hasText: 'What was chosen' });
+  await chosen.getByText('Status', { exact: true }).waitFor();
+  await chosen.getByText('Delivered', { exact: true }).waitFor();
   await page.close();
 }

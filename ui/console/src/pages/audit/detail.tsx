@@ -1,5 +1,6 @@
 import type { AuditEntry } from '@svc/client';
 import type { ReactNode } from 'react';
+import { wordOf } from '../../data/words.ts';
 import { Id } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/page.tsx';
@@ -48,7 +49,7 @@ function Changes({ told, hasBefore }: { told: readonly Change[]; hasBefore: bool
         <tbody>
           {told.map(({ name, before, after }) => (
             <tr key={name}>
-              <td>{name}</td>
+              <td>{wordOf(name)}</td>
               {hasBefore && <td>{textOf(before)}</td>}
               <td>{textOf(after)}</td>
             </tr>

@@ -1,9 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import type { DeliveryStatus } from '@svc/client';
 import { useState, type ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { useProject } from '../../data/project.ts';
 import { useNotAllowed } from '../../data/session.ts';
+import { wordOf } from '../../data/words.ts';
 import { NotFound } from '../../shell/lost.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,7 +17,7 @@ import { Progress } from '../../ui/progress.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DestinationName } from './columns.tsx';
-import { replayQuery, replayStates } from './queries.ts';
+import { deliveryStates, replayQuery, replayStates } from './queries.ts';
 
 /** How far a replay is. */
 export function ReplayPage(): ReactNode {
@@ -66,10 +68,16 @@ export function ReplayPage(): ReactNode {
         ]}
       />
       <Section title="What was chosen">
-        <Facts of={Object.entries(filter)} />
+        <Facts of={Object.entries(filter).map(chosenBy)} />
       </Section>
     </Page>
   );
+}
+
+/** A part of the filter: times and states as they are shown elsewhere. */
+function chosenBy([name, value]: [name: string, value: string]): readonly [string, ReactNode] {
+  if (name === 'from' || name === 'to') return [wordOf(name), <Time key={name} at={value} look="full" />];
+  return [wordOf(name), name === 'status' ? deliveryStates[value as DeliveryStatus][0] : value];
 }
 
 function Cancel({ project, replayId }: { project: string; replayId: string }): ReactNode {
