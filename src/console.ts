@@ -15,6 +15,14 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** A page that opened this one, or is opened by it, gets no hold of it; and of a browser it needs none of what is named. */
+const headers = {
+  'content-security-policy': policy,
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
+
 /** The first words of the console's own paths (`ui/console/src/routes.tsx`); below any other it says that nothing is there. */
 const ownPaths = new Set(['account', 'invitation', 'projects', 'reset', 'sign-in', 'welcome']);
 
@@ -57,6 +65,5 @@ export function createConsole(log: Logger): Console {
 }
 
 function page(files: PageFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  reply.header('content-security-policy', policy).header('referrer-policy', 'same-origin');
-  return files.send(request, reply, 'index.html');
+  return files.send(request, reply.headers(headers), 'index.html');
 }

@@ -179,6 +179,13 @@ describe('test/browser/console', () => {
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self'");
     expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    for (const shown of [page, lost])
+      expect(Object.fromEntries(shown.headers)).toMatchObject({
+        'cross-origin-opener-policy': 'same-origin',
+        'permissions-policy': expect.stringContaining('camera=()') as string,
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      });
     const [asset = ''] = /\/assets\/[^"]+\.js/.exec(await page.text()) ?? [];
     const script = await ask(asset, '*/*');
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
