@@ -108,8 +108,10 @@ interface ListedProps extends Pick<ReturnType<typeof useListed>, 'box' | 'found'
 
 /** The library, and the input that names it, expect the list to be there; what stands in it is made when it opens. */
 function Listed({ box, ...listed }: ListedProps): ReactNode {
+  // While it is closed the name of the field is that of the input alone.
+  const props = box.getMenuProps(box.isOpen ? {} : { 'aria-labelledby': undefined });
   return (
-    <div {...box.getMenuProps()} className="svc-picker-list" hidden={!box.isOpen}>
+    <div {...props} className="svc-picker-list" hidden={!box.isOpen}>
       {box.isOpen ? <Choices box={box} {...listed} /> : null}
     </div>
   );
