@@ -6,10 +6,10 @@ export const SearchQuery = Type.Object(
   {
     q: Type.String({
       minLength: 1,
-      maxLength: 200,
+      maxLength: 2_000,
       pattern: String.raw`\S`,
       description:
-        'An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, of a name, or of a member’s e-mail; the id of a key; the provider’s id of a record, whole.',
+        'An id of anything, or how it begins (8 digits at least), also a text that holds whole ids, four at the most, such as an address or a line of a log; the beginning of a group reference, of a consumer reference, of a name, or of a member’s e-mail; the id of a key; the provider’s id of a record, whole.',
     }),
   },
   closed,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rangeOf } from './search.ts';
+import { rangeOf, textsIn } from './search.ts';
 
 describe('overview/search', () => {
   it.each([
@@ -12,6 +12,15 @@ describe('overview/search', () => {
     ],
   ])('%s begins ids from %s to %s', (text, from, to) => {
     expect(rangeOf(text)).toEqual({ from, to });
+  });
+
+  it('looks for what was typed, and for four ids in it at the most, each once', () => {
+    const ids = [1, 2, 3, 4, 5].map((n) => `01a2045d-9870-70ee-9914-79105532e76${n}`);
+    const [first = ''] = ids;
+    expect(textsIn(` ${first} `)).toEqual([first]);
+    expect(textsIn(`"${first}",`)).toEqual([first, `"${first}",`]);
+    expect(textsIn(ids.join())).toEqual([...ids.slice(0, 4), ids.join()]);
+    expect(textsIn('acme')).toEqual(['acme']);
   });
 
   it.each(['01a2045', 'acme', '01a2045d-9870-70ee-9914-79105532e76a0', '01a2045g', '%%%%%%%%', '--------'])(

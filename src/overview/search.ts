@@ -12,6 +12,16 @@ import { foundTypes, type SearchHits } from './schema.ts';
 /** Less is the beginning of too many ids. */
 const fewestDigits = 8;
 const mostHits = 20;
+/** Of a text that was pasted. */
+const mostIds = 4;
+const wholeId = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gi;
+
+/** What is looked for: what was typed, as it is, and each whole id in it, such as those of an address or of a line of a log. */
+export function textsIn(q: string): string[] {
+  const typed = q.trim();
+  const ids = (typed.match(wholeId) ?? []).map((id) => id.toLowerCase());
+  return [...new Set([...ids.slice(0, mostIds), ...(ids[0] === typed.toLowerCase() ? [] : [typed])])];
+}
 
 /** The ids that begin as the text does, which may leave out hyphens. */
 export function rangeOf(text: string): Sought['range'] {
@@ -36,8 +46,6 @@ export async function search(
   reach: Reach,
   { q, isFull }: { q: string; isFull: boolean },
 ): Promise<SearchHits> {
-  const text = q.trim();
-  const sought: Sought = { range: rangeOf(text), text, isFull };
   const finders = [
     findOperations,
     findDeliveries,
@@ -48,18 +56,30 @@ export async function search(
     findProxyCalls,
     findEvents,
   ];
-  const found = await Promise.all(finders.map((find) => find(database, reach, sought)));
-  return { hits: ranked(found.flat(), text).slice(0, mostHits).map(present) };
+  const lists = textsIn(q).map(async (text) => {
+    const sought: Sought = { range: rangeOf(text), text, isFull };
+    const found = await Promise.all(finders.map((find) => find(database, reach, sought)));
+    return ranked(found.flat(), text);
+  });
+  return {
+    hits: once((await Promise.all(lists)).flat())
+      .slice(0, mostHits)
+      .map(present),
+  };
 }
 
-/** What is called exactly so comes first, then by type; each thing once. */
+/** What is called exactly so comes first, then by type. */
 function ranked(found: readonly Found[], text: string): Found[] {
   const wanted = text.toLowerCase();
   const isExact = ({ id, name }: Found): boolean => [id.toLowerCase(), name?.toLowerCase()].includes(wanted);
   const rank = (one: Found): number =>
     (isExact(one) ? 0 : foundTypes.length) + (foundTypes as readonly string[]).indexOf(one.type);
-  const each = new Map(found.map((one) => [JSON.stringify([one.type, one.id, one.groupRef]), one]));
-  return [...each.values()].toSorted((one, other) => rank(one) - rank(other));
+  return found.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function once(found: readonly Found[]): Found[] {
+  const keys = found.map(({ type, id, groupRef }) => JSON.stringify([type, id, groupRef]));
+  return found.filter((_, at) => keys.indexOf(keys[at] ?? '') === at);
 }
 
 function present(found: Found): SearchHits['hits'][number] {

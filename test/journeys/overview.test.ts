@@ -114,9 +114,12 @@ describe('test/journeys/overview', () => {
     },
   );
 
-  it.each(['', '   ', 'x'.repeat(201), 'x'.repeat(10_000), 'a\u0000b'])('refuses bad text %#', async (q) => {
-    expect((await find(q)).status).toBe(400);
-  });
+  it.each(['', '   ', 'x'.repeat(2_001), 'x'.repeat(10_000), 'a\u0000b'])(
+    'refuses bad text %#',
+    async (q) => {
+      expect((await find(q)).status).toBe(400);
+    },
+  );
 
   it('looks by indexes alone', async () => {
     const names =
@@ -258,6 +261,23 @@ describe('test/journeys/overview', () => {
     });
     const asked = await platform.call('GET', '/projects/default/overview', undefined, { key: globexKey });
     expect(asked.status).toBe(403);
+  });
+
+  it('finds whole ids in what was pasted, and none by its end', async () => {
+    const pasting = await install(platform, 'hubspot-crm', 'pasting');
+    const { operationId } = (await create(pasting)).body;
+    const operation = `operation ${operationId}`;
+    for (const pasted of [
+      `${platform.base}/projects/default/operations/${operationId}?tab=records`,
+      ` "operationId": "${operationId.toUpperCase()}", `,
+      `${'x'.repeat(1_000)} ${operationId}`,
+    ])
+      expect([pasted, await found(pasted)]).toEqual([pasted, [operation]]);
+    expect(await found(`{"operation":"${operationId}","connection":"${pasting.connectionId}"}`)).toEqual([
+      operation,
+      `connection ${pasting.connectionId}`,
+    ]);
+    expect(await found(operationId.slice(-12))).toEqual([]);
   });
 
   it('finds what wrote a record, or failed to, by the provider’s id of it', async () => {

@@ -10684,7 +10684,7 @@ export interface operations {
     searchProject: {
         parameters: {
             query: {
-                /** @description An id of anything, or how it begins (8 digits at least); the beginning of a group reference, of a consumer reference, of a name, or of a member’s e-mail; the id of a key; the provider’s id of a record, whole. */
+                /** @description An id of anything, or how it begins (8 digits at least), also a text that holds whole ids, four at the most, such as an address or a line of a log; the beginning of a group reference, of a consumer reference, of a name, or of a member’s e-mail; the id of a key; the provider’s id of a record, whole. */
                 q: string;
             };
             header?: never;

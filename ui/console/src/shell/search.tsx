@@ -86,7 +86,9 @@ function Hits({ project, onGone }: { project: string; onGone: () => void }): Rea
         ))}
       </ak.ComboboxList>
       <p className="muted small" role="status">
-        {asked && data && hits.length === 0 ? 'Nothing is called so.' : ''}
+        {asked && data && hits.length === 0
+          ? 'Nothing is called so. An id is found whole, also in a text around it, or by how it begins, not by its end.'
+          : ''}
       </p>
     </ak.ComboboxProvider>
   );
