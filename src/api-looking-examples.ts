@@ -30,7 +30,7 @@ export const lookingExamples = {
       { kind: 'badConnections', count: 2, filter: { status: 'bad_credentials' } },
       { kind: 'deadLetters', count: 5, filter: { status: 'failed' } },
     ],
-    oldestQueuedWrite: { operationId, seconds: 4.2 },
+    oldestQueuedWrite: { operationId, seconds: 4.2, count: 12, countIsComplete: true },
     closedBudgets: [
       {
         connectionId,

@@ -63,16 +63,24 @@ const mostLookedAt = 1_000;
 
 const oldest = statement(
   'operations_oldest_queued',
-  `SELECT w.ref AS "operationId", (extract(epoch FROM svc_now() - svc_uuid_moment(w.ref)))::float8 AS seconds
-   FROM (SELECT * FROM work WHERE project_id = $1 ORDER BY seq LIMIT ${mostLookedAt}) w
-   WHERE w.kind = 'write' AND w.state <> 1 ORDER BY w.seq LIMIT 1`,
+  `WITH looked AS MATERIALIZED (
+     SELECT seq, ref, kind = 'write' AND state <> 1 AS waits FROM work WHERE project_id = $1 ORDER BY seq LIMIT ${mostLookedAt})
+   SELECT w.ref AS "operationId", (extract(epoch FROM svc_now() - svc_uuid_moment(w.ref)))::float8 AS seconds, c.*
+   FROM looked w CROSS JOIN (
+     SELECT (count(*) FILTER (WHERE waits))::int AS count, count(*) < ${mostLookedAt} AS "countIsComplete" FROM looked) c
+   WHERE w.waits ORDER BY w.seq LIMIT 1`,
 );
 
-/** The write that waits for the longest time. */
-export async function oldestQueued(
-  db: Queryable,
-  projectId: string,
-): Promise<{ operationId: string; seconds: number } | undefined> {
-  const [row] = await db.rows<{ operationId: string; seconds: number }>(oldest, [projectId]);
+interface OldestQueued {
+  operationId: string;
+  seconds: number;
+  /** How many wait, of what is under way as far as it is looked at. */
+  count: number;
+  countIsComplete: boolean;
+}
+
+/** The write that waits for the longest time, and how many wait. */
+export async function oldestQueued(db: Queryable, projectId: string): Promise<OldestQueued | undefined> {
+  const [row] = await db.rows<OldestQueued>(oldest, [projectId]);
   return row && { ...row, seconds: Math.max(0, row.seconds) };
 }

@@ -134,7 +134,15 @@ export const Overview = Type.Object(
       description: 'What needs somebody, the worst first; what is well is not in it.',
     }),
     oldestQueuedWrite: Type.Optional(
-      Type.Object({ operationId: Type.String(), seconds: Type.Number() }, closed),
+      Type.Object(
+        {
+          operationId: Type.String(),
+          seconds: Type.Number({ description: 'Since it was accepted.' }),
+          count: Type.Integer({ description: 'How many writes wait, this one among them.' }),
+          countIsComplete: Type.Boolean({ description: 'Otherwise there may be more.' }),
+        },
+        closed,
+      ),
     ),
     closedBudgets: Type.Array(
       Type.Object(

@@ -251,13 +251,19 @@ describe('test/journeys/overview', () => {
 
   it('says which write waits for the longest time, and is not for one group', async () => {
     const ref = newId();
-    await test.database.raw(
-      `INSERT INTO work (project_id, ref, lane_id, kind, due_at, deadline) VALUES ($1, $2, $2, 'write', now() + interval '1 hour', now() + interval '2 hours')`,
-      [platform.projectId, ref],
-    );
+    const wait = (kind: string, refs: string[]): Promise<unknown> =>
+      test.database.raw(
+        `INSERT INTO work (project_id, ref, lane_id, kind, due_at, deadline)
+        SELECT $1, ref, ref, $2, now() + interval '1 hour', now() + interval '2 hours' FROM unnest($3::uuid[]) ref`,
+        [platform.projectId, kind, refs],
+      );
+    await wait('write', [ref, newId()]);
+    await wait('read', [newId()]);
     expect((await overview()).oldestQueuedWrite).toEqual({
       operationId: ref,
       seconds: expect.any(Number) as number,
+      count: 2,
+      countIsComplete: true,
     });
     const asked = await platform.call('GET', '/projects/default/overview', undefined, { key: globexKey });
     expect(asked.status).toBe(403);

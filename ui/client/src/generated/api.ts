@@ -4440,7 +4440,12 @@ export interface components {
             attention: components["schemas"]["Attention"][];
             oldestQueuedWrite?: {
                 operationId: string;
+                /** @description Since it was accepted. */
                 seconds: number;
+                /** @description How many writes wait, this one among them. */
+                count: number;
+                /** @description Otherwise there may be more. */
+                countIsComplete: boolean;
             };
             /** @description Connections whose provider said that their limit is reached, for now; twenty at the most. */
             closedBudgets: {

@@ -143,7 +143,10 @@ function Needs({ overview, project }: { overview: Overview; project: string }): 
       </ul>
       {oldestQueuedWrite && (
         <p className="needs-queue muted">
-          The oldest write that waits was accepted {duration(oldestQueuedWrite.seconds * 1000)} ago:{' '}
+          {oldestQueuedWrite.count.toLocaleString()}
+          {oldestQueuedWrite.countIsComplete ? '' : '+'}{' '}
+          {oldestQueuedWrite.count === 1 ? 'write waits' : 'writes wait'}. The oldest was accepted{' '}
+          {duration(oldestQueuedWrite.seconds * 1000)} ago:{' '}
           <Id value={oldestQueuedWrite.operationId} isShort />
         </p>
       )}
