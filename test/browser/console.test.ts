@@ -15,7 +15,7 @@ import {
 } from './console/customers.ts';
 import { lossCounted, operationOutlives, unknownGroupTold } from './console/deleting.ts';
 import { waitingSent } from './console/failing.ts';
-import { partlyDoneFound } from './console/filtering.ts';
+import { manyByFilters, partlyDoneFound } from './console/filtering.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
 import { askedBeforeLeaving, windowAsks } from './console/leaving.ts';
@@ -76,6 +76,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['draws its charts in a language that the browser does not know', inARefusedLanguage],
   ['says how many operations it retries before it begins', manyRetried],
   ['finds a batch of which one record failed from the overview', partlyDoneFound],
+  ['cancels and retries only what the filters show', manyByFilters],
   ['answers alike for what does not exist and what belongs to others', othersNotFound],
   ['leads from a customer to their config and their connection', customerUnderstood],
   ['tells the second of two people what the first changed in a config', twoChangeOneConfig],
