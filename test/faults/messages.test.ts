@@ -48,6 +48,7 @@ describe('test/faults/messages', () => {
       holds: true,
     });
     expect(report.counts['contacts']).toBeGreaterThanOrEqual(1_000);
+    expect(report.counts['merged']).toBeGreaterThan(0);
     expect(report.crashPoints['after-page']).toBeGreaterThanOrEqual(2);
   }, 300_000);
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../simulator/kit/random.ts';
-import { simulator } from '../../customer.ts';
+import { mergeContacts, simulator } from '../../customer.ts';
 import { hang } from '../suite/provider-faults.ts';
 import type { ReadSettings } from './settings.ts';
 
@@ -37,22 +37,24 @@ export async function seedContacts(
   await simulator(url, 'POST', '/settings', { ...late, accessLifeMs });
 }
 
-/** All contacts as they are now. */
+/** All contacts as they are now; those that were merged are gone, and only what came of them names them. */
 export async function contactsAt(url: string): Promise<Contact[]> {
   const { records } = await simulator<{
     records: { id: string; archived: boolean; properties: Record<string, string> }[];
   }>(url, 'GET', '/data/contacts');
-  return records.map(({ id, archived, properties }) => ({
-    id,
-    version: new Date(properties['lastmodifieddate'] ?? '').toISOString(),
-    deleted: archived,
-  }));
+  return records.flatMap(({ id, archived, properties }) => {
+    const version = new Date(properties['lastmodifieddate'] ?? '').toISOString();
+    const merged = properties['hs_merged_object_ids']?.split(';') ?? [];
+    const gone = merged.map((one) => ({ id: one, version, deleted: true }));
+    return [{ id, version, deleted: archived }, gone].flat();
+  });
 }
 
 export interface Changes {
   edited: number;
   created: number;
   deleted: number;
+  merged: number;
   linked: number;
 }
 
@@ -95,7 +97,15 @@ async function changeLink(url: string, links: Links, id: string, company: string
   links.set(id, isThere ? linked.filter((one) => one !== company) : [...linked, company].toSorted());
 }
 
-/** Edits, creates, deletes and associates contacts until it is over, some in one moment each. */
+/** Two contacts become one, which nobody changes from then on: each change would tell of the merge again. */
+async function merge(url: string, links: Links, primary: string, other: string): Promise<void> {
+  const into = await mergeContacts(url, primary, other);
+  const linked = [primary, other].flatMap((id) => links.get(id) ?? []);
+  links.set(into, [...new Set(linked)].toSorted());
+  for (const id of [primary, other]) links.delete(id);
+}
+
+/** Edits, creates, deletes, merges and associates contacts until it is over, some in one moment each. */
 export async function changeContacts(
   url: string,
   { seed }: ReadSettings,
@@ -106,7 +116,7 @@ export async function changeContacts(
   const ids = (await contactsAt(url)).map(({ id }) => id);
   await readLinks(url, links);
   const targets = await seedCompanies(url);
-  const changes = { edited: 0, created: 0, deleted: 0, linked: 0 };
+  const changes = { edited: 0, created: 0, deleted: 0, merged: 0, linked: 0 };
   for (let turn = 1; !over(); turn += 1) {
     const properties = { lastname: `turn ${turn}` };
     const edits = Array.from({ length: 1 + random.int(8) }, () => ({ id: random.pick(ids), properties }));
@@ -125,6 +135,11 @@ export async function changeContacts(
     changes.deleted += gone.length;
     // A deleted contact has no associations.
     for (const id of gone) links.delete(id);
+    const [primary, other] = random.int(3) === 0 ? ids.splice(random.int(ids.length - 1), 2) : [];
+    if (primary !== undefined && other !== undefined) {
+      await merge(url, links, primary, other);
+      changes.merged += 1;
+    }
     await changeLink(url, links, random.pick(ids), random.pick(targets));
     changes.linked += 1;
     await sleep(pauseMs);
