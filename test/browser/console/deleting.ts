@@ -72,7 +72,6 @@ export async function unknownGroupTold({ open }: ConsoleWorld): Promise<void> {
   await type('acmee');
   await warned.waitFor();
   await dialog.getByRole('button', { name: 'Erase it for good' }).click();
-  console.log(await page.getByRole('dialog').allTextContents());
   await page.getByText('There was nothing to erase of acmee.').waitFor({ timeout: 30_000 });
   await page.close();
 }

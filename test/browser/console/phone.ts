@@ -17,7 +17,7 @@ const lists: readonly [path: string, what: string][] = [
     'events',
     'keys',
   ].map((path) => [path, '.badge'] as [string, string]),
-  ['audit-log', '.row-link .strong'],
+  ['audit-log', 'td:has(.row-link)'],
 ];
 
 /** How far it ends beyond the screen, of the first row. */

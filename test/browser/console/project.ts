@@ -100,7 +100,7 @@ export const auditTellsIt: Walk = async ({ open }) => {
     .first()
     .click();
   const told = page.getByRole('dialog');
-  await told.getByRole('cell', { name: 'Scopes' }).waitFor();
+  await told.getByRole('cell', { name: 'Scopes', exact: true }).waitFor();
   await told.getByRole('cell', { name: 'walked' }).waitFor();
   expect(await barriers(page)).toEqual([]);
   await page.keyboard.press('Escape');

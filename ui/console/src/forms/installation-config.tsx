@@ -16,20 +16,22 @@ interface Given {
   onClose: () => void;
 }
 
+interface Collided extends Meanwhile {
+  /** What both changed; it stands in the form as it was changed here. */
+  both: readonly Change[];
+}
+
 /** Changes a config in fields or as JSON. What somebody else saves meanwhile is told, and stays where only they changed it. */
 export function InstallationConfig(given: Given): ReactNode {
   const { project, installation, onClose } = given;
   const [base, setBase] = useState<Config>(installation.config);
   const [content, setContent] = useState<ConfigContent>(base.content);
-  const [meanwhile, setMeanwhile] = useState<Meanwhile>();
-  // It stands in the form as it was changed here.
-  const [both, setBoth] = useState<readonly Change[]>([]);
+  const [meanwhile, setMeanwhile] = useState<Collided>();
   const [look, setLook] = useState('fields');
   const [fault, setFault] = useState<string>();
   const onCollision = (current: Config): void => {
     const { merged, both } = merge(base.content, content, current.content);
-    setMeanwhile({ from: base, to: current });
-    setBoth(both);
+    setMeanwhile({ from: base, to: current, both });
     setContent(merged);
     setBase(current);
   };
@@ -50,12 +52,7 @@ export function InstallationConfig(given: Given): ReactNode {
         onSubmit={() => mutate({ base, content })}
         onCancel={onClose}
       >
-        {meanwhile && (
-          <Collision {...meanwhile}>
-            Nothing of yours is saved yet. Yours now stands on top of theirs: look at it, and save again.
-          </Collision>
-        )}
-        {both.length > 0 && <BothChanged both={both} />}
+        {meanwhile && <Merged {...meanwhile} />}
         <Tabs
           label="How it is changed"
           chosen={look}
@@ -91,13 +88,20 @@ const shownPaths = ({ read }: ConfigContent): string[] =>
     ),
   );
 
-function BothChanged({ both }: { both: readonly Change[] }): ReactNode {
+function Merged({ both, ...meanwhile }: Collided): ReactNode {
   return (
-    <Notice
-      tone="bad"
-      title={`You both changed ${both.map(({ key }) => pathOf(key).join(' › ')).join(', ')}.`}
-    >
-      Saving replaces theirs there by yours. To leave theirs, type it in again.
-    </Notice>
+    <>
+      <Collision {...meanwhile}>
+        Nothing of yours is saved yet. Yours now stands on top of theirs: look at it, and save again.
+      </Collision>
+      {both.length > 0 && (
+        <Notice
+          tone="bad"
+          title={`You both changed ${both.map(({ key }) => pathOf(key).join(' › ')).join(', ')}.`}
+        >
+          Saving replaces theirs there by yours. To leave theirs, type it in again.
+        </Notice>
+      )}
+    </>
   );
 }
