@@ -16,7 +16,7 @@ const policy = [
 ].join('; ');
 
 /** A page that opened this one, or is opened by it, gets no hold of it; and of a browser it needs none of what is named. */
-const headers = {
+const pageHeaders = {
   'content-security-policy': policy,
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
@@ -65,5 +65,5 @@ export function createConsole(log: Logger): Console {
 }
 
 function page(files: PageFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return files.send(request, reply.headers(headers), 'index.html');
+  return files.send(request, reply.headers(pageHeaders), 'index.html');
 }

@@ -53,6 +53,7 @@ import { hitOfEachType } from './console/searching.ts';
 import { deliveryReplayed, destinationMade } from './console/sending.ts';
 import {
   againAboveAForm,
+  anotherAbove,
   awayWhileIdle,
   inAndOut,
   invitedByALink,
@@ -91,6 +92,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['counts a destination that refuses, and sends what waits there once it is mended', waitingSent],
   ['signs people in and out', inAndOut],
   ['asks for the password again above a form, and keeps what was typed', againAboveAForm],
+  ['begins anew for another person who signs in above a form', anotherAbove],
   ['lets somebody in who was invited by a link', invitedByALink],
   [
     'asks somebody who was invited for their second factor, and leads them to the project',
@@ -102,8 +104,11 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['lets support retry, and shows it no secret', supportWithoutSecrets],
   ['keeps what was typed by somebody whose role is lowered, and says so', roleLowered],
   ['notices a lowered role when an action is refused', roleLoweredUnheard],
-  ['stops showing a project to somebody who was removed from it', membershipRemoved],
-  ['says that a project is gone from its address', projectRenamed],
+  [
+    'keeps what was typed by somebody who is removed from the project, and shows it no longer',
+    membershipRemoved,
+  ],
+  ['goes on under the new name of a project', projectRenamed],
   ['says that what is looked at is deleted', deletedUnderOnesFeet],
   ['asks before what was typed is lost, and shows a fault of a config at its field', askedBeforeLeaving],
   ['asks before a window closes on what was typed', windowAsks],

@@ -53,13 +53,19 @@ export const roleLoweredUnheard: Walk = async (world) => {
   await context.close();
 };
 
-/** Somebody who is removed from a project sees at once that it is gone, and the way to their other projects. */
+/** Somebody who is removed from a project keeps what they typed, and sees that it is gone, and the way to their other projects. */
 export const membershipRemoved: Walk = async (world) => {
   const { context, personId } = await enterAs(world, 'owner', 'removed@roles.example');
   const page = await openHeard(world, '/projects/default/keys', context);
   await page.getByRole('button', { name: 'New API key' }).click();
   await page.getByLabel('Label').fill('never made');
   await remove(world, personId);
+  await page.getByText('You are no member of this project any more, or it is gone.').waitFor();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('alert').waitFor();
+  expect(await dialog.getByLabel('Label').inputValue()).toBe('never made');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('heading', { name: 'Not found' }).waitFor();
   await gone(page, 'project');
   expect(await page.getByRole('dialog').count()).toBe(0);
@@ -69,7 +75,7 @@ export const membershipRemoved: Walk = async (world) => {
   await context.close();
 };
 
-/** No call deletes a project, but a renamed one is gone from its address: its open pages say so. */
+/** A page goes on under the new name of its project, and nothing that was typed is lost. */
 export const projectRenamed: Walk = async (world) => {
   const { platform, stranger } = world;
   const context = await stranger();
@@ -81,7 +87,15 @@ export const projectRenamed: Walk = async (world) => {
   await ask('POST', '/session', { email: first.email, password: first.password });
   await ask('POST', '/projects', { name: 'under-ones-feet' });
   const page = await openHeard(world, '/projects/under-ones-feet/keys', context);
+  await page.getByRole('button', { name: 'New API key' }).click();
+  await page.getByLabel('Label').fill('typed before');
   await ask('PATCH', '/projects/under-ones-feet', { updateMask: ['name'], project: { name: 'elsewhere' } });
+  await page.waitForURL('**/projects/elsewhere/keys');
+  expect(await page.getByLabel('Label').inputValue()).toBe('typed before');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByText('It is shown only now').waitFor();
+  // The old address is nobody's.
+  await page.goto(`${platform.base}/projects/under-ones-feet/keys`);
   await gone(page, 'project');
   await page.getByRole('link', { name: 'To your projects' }).click();
   await page.waitForURL((url) => !url.pathname.includes('under-ones-feet'));

@@ -61,6 +61,27 @@ export async function againAboveAForm({ open, stranger }: ConsoleWorld): Promise
   await context.close();
 }
 
+/** Another person who signs in above the page of one whose session has ended begins anew: with their own rights, and nothing of the other's. */
+export async function anotherAbove(world: ConsoleWorld): Promise<void> {
+  const { context } = await enterAs(world, 'owner', 'before@above.example');
+  const other = await enterAs(world, 'viewer', 'after@above.example');
+  await other.context.close();
+  const page = await world.open('/projects/default/keys', context);
+  await page.getByRole('button', { name: 'New API key' }).click();
+  await page.getByLabel('Label').fill('of the other');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('E-mail').fill('after@above.example');
+  await again.getByLabel('Password').fill(first.password);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.waitFor({ state: 'hidden' });
+  await page.locator('button[aria-disabled]', { hasText: 'New API key' }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.getByRole('button', { name: 'Account: A viewer' }).waitFor();
+  await context.close();
+}
+
 /** The page says that the server is away, and goes on once it is back. */
 export async function serverAway({ platform, customer, open }: ConsoleWorld): Promise<void> {
   await customer.write('contacts', { type: 'create', record: { email: 'before@away.example' } });

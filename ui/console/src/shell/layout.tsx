@@ -3,15 +3,16 @@ import { Menu as MenuIcon } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useLive } from '../data/live.ts';
 import { useProject } from '../data/project.ts';
-import { useMembership } from '../data/session.ts';
+import { useHolding } from '../data/holding.ts';
 import { IconButton } from '../ui/button.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Away } from './away.tsx';
 import { rememberProject } from './last-project.ts';
-import { NotFound } from './lost.tsx';
+import { Lost, NotFound } from './lost.tsx';
 import { nav } from './nav.ts';
 import { Search } from './search.tsx';
 import { ProjectMenu } from './project-menu.tsx';
+import { useFollowed } from './renamed.ts';
 import { ThemeMenu } from './theme-menu.tsx';
 
 /** What surrounds every page of a project. */
@@ -19,11 +20,12 @@ export function Layout(): ReactNode {
   const project = useProject();
   const [isNavOpen, setNavOpen] = useState(false);
   const { pathname } = useLocation();
-  const membership = useMembership(project);
+  const membership = useFollowed(project);
+  const isHolding = useHolding();
   useLive(project);
   useEffect(() => rememberProject(project), [project]);
   useEffect(() => setNavOpen(false), [pathname]);
-  if (!membership) return <NotFound what="project" />;
+  if (!membership && !isHolding) return <NotFound what="project" />;
   return (
     <div className="shell" data-nav-open={isNavOpen || undefined}>
       <a className="skip" href="#content">
@@ -47,6 +49,7 @@ export function Layout(): ReactNode {
           </div>
         </header>
         <Away />
+        {!membership && <Lost />}
         <main id="content" className="content" tabIndex={-1}>
           <Outlet />
         </main>

@@ -17,6 +17,18 @@ export function NotFound({ what = 'page' }: { what?: string }): ReactNode {
   );
 }
 
+/** Of a page in which text was typed when its project went. */
+export function Lost(): ReactNode {
+  return (
+    <p className="away" role="status">
+      <span>
+        You are no member of this project any more, or it is gone. What you typed is still here, and can be
+        copied. <Link to="/">To your projects</Link>
+      </span>
+    </p>
+  );
+}
+
 /** Of a page whose code failed. */
 export function Crashed({ error, reset }: { error: unknown; reset: () => void }): ReactNode {
   return (

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { SignedIn } from '@svc/client';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isSignedOut } from '../data/api.ts';
@@ -8,6 +9,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Loading } from '../ui/page.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { useStore } from '../ui/store.ts';
+import { unsaved } from '../ui/unsaved.ts';
 import { Away } from './away.tsx';
 import { AskBeforeLeaving } from './ask-before-leaving.tsx';
 
@@ -20,7 +22,7 @@ export function SessionGate(): ReactNode {
       <>
         <Outlet />
         <AskBeforeLeaving />
-        <SignInAgain email={data.person.email} returnTo={href} />
+        <SignInAgain person={data.person} returnTo={href} />
       </>
     );
   return (
@@ -31,15 +33,21 @@ export function SessionGate(): ReactNode {
   );
 }
 
-function SignInAgain({ email, returnTo }: { email: string; returnTo: string }): ReactNode {
+function SignInAgain({ person, returnTo }: { person: SignedIn['person']; returnTo: string }): ReactNode {
   const isOver = useStore(isSignedOut);
+  const goOn = (signedIn: SignedIn): void => {
+    if (signedIn.person.id === person.id) return void enter(signedIn);
+    // What the other person saw and typed is theirs.
+    unsaved.set(new Set());
+    location.reload();
+  };
   return (
     <Dialog title="Sign in again" isOpen={isOver}>
       <div className="stack">
         <p className="muted">
           Your session has ended. What you typed is still there; send it once more afterwards.
         </p>
-        <SignIn email={email} returnTo={returnTo} onDone={(signedIn) => void enter(signedIn)} />
+        <SignIn email={person.email} returnTo={returnTo} onDone={goOn} />
       </div>
     </Dialog>
   );
