@@ -83,6 +83,7 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
   const listeners = new Set<(destinationId: string) => void>();
   const list = options.kinds ?? createKinds(options);
   const kinds = new Map(list.map((kind) => [kind.type, kind]));
+  const isRecordsOnly = (type: string): boolean => kinds.get(type)?.recordsOnly === true;
   const announce = (destinationId: string): void => {
     for (const listener of listeners) listener(destinationId);
     announcer.announce();
@@ -103,10 +104,10 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
   const handOver = createHandOver({ ground, known, kinds, announce }, kind, options);
   return {
     destinations,
-    notifications: createNotificationRoutes(database, (type) => kinds.get(type)?.recordsOnly === true),
+    notifications: createNotificationRoutes(database, isRecordsOnly),
     log: createDeliveryLog(database, announce),
-    replays: createReplays(database, announce),
-    kinds: [defineKind(kind), defineKind(replayKind({ ground, known, announce }))],
+    replays: createReplays({ database, announce, isRecordsOnly }),
+    kinds: [defineKind(kind), defineKind(replayKind({ ground, known, announce, isRecordsOnly }))],
     handOver,
     async findDestination(projectId, nameOrId) {
       const row = await known.find(projectId, nameOrId);

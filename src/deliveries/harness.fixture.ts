@@ -12,6 +12,7 @@ import { createVault, parseMasterKeys } from '../kit/vault.ts';
 import { createWorker, type Worker } from '../lanes/index.ts';
 import { foldCounts } from '../operations/store/counts.ts';
 import { createDeliveries, cutMessages, keepMessages, type Deliveries, type NewMessage } from './index.ts';
+import type { DestinationKind } from './kind.ts';
 import { createWebhook } from './webhook/index.ts';
 
 export interface Received {
@@ -78,7 +79,12 @@ const key = `k1:${Buffer.alloc(32, 3).toString('base64')}`;
 
 export function openDeliveryWorld(
   test: TestDatabase,
-  { timeoutMs = 500, projectId = newId(), leaseMs = 60_000 } = {},
+  {
+    timeoutMs = 500,
+    projectId = newId(),
+    leaseMs = 60_000,
+    kinds = [createWebhook({ timeoutMs })] as readonly DestinationKind[],
+  } = {},
 ): DeliveryWorld {
   const egressAllow = parseAddressRules(['127.0.0.1']);
   const ground: Ground = {
@@ -104,7 +110,7 @@ export function openDeliveryWorld(
   const deliveries = createDeliveries(ground, {
     production: false,
     egressAllow,
-    kinds: [createWebhook({ timeoutMs })],
+    kinds,
     leaseMs,
   });
   const workers: Worker[] = [];

@@ -10,10 +10,11 @@ export async function replayDeadLetters(
   tx: Queryable,
   projectId: string,
   destinationId: string,
+  isRecordsOnly: boolean,
 ): Promise<boolean> {
   const filter = { destination: destinationId, status: 'failed' } as const;
   const planned = planOf(projectId, destinationId, filter);
-  const { ids } = await walk(tx, sliceOf(planned), 1);
+  const { ids } = await walk(tx, sliceOf(planned, isRecordsOnly), 1);
   if (ids.length === 0) return false;
   await begin(tx, planned);
   return true;

@@ -21,6 +21,7 @@ interface ReplayDeps {
   ground: Pick<Ground, 'database'>;
   known: Pick<KnownDestinations, 'find'>;
   announce: (destinationId: string) => void;
+  isRecordsOnly: (type: string) => boolean;
 }
 
 /**
@@ -50,7 +51,10 @@ export function replayKind(deps: ReplayDeps): Kind<ReplayItem, ReplayEnd> {
   };
 }
 
-async function queueSome({ ground, known }: ReplayDeps, item: ReplayItem): Promise<Ran<ReplayEnd>> {
+async function queueSome(
+  { ground, known, isRecordsOnly }: ReplayDeps,
+  item: ReplayItem,
+): Promise<Ran<ReplayEnd>> {
   const { replay, projectId, laneId } = item;
   const end = (step: Step | undefined, waitMs?: number): Ran<ReplayEnd> => ({
     end: { ...baseOf(item), done: waitMs === undefined, waitMs: waitMs ?? 0, step },
@@ -58,14 +62,19 @@ async function queueSome({ ground, known }: ReplayDeps, item: ReplayItem): Promi
   if (replay?.status !== 'queueing') return end(undefined);
   if (replay.backlog >= mostWaiting) return end(undefined, restMs);
   // With the database away this throws, and the step is made by whoever has the lane next.
-  if (!(await known.find(projectId, laneId)))
+  const target = await known.find(projectId, laneId);
+  if (!target)
     return end({
       place: undefined,
       status: 'canceled',
       reason: 'The destination was deleted.',
       messages: [],
     });
-  const { last, scanned, ids } = await walk(ground.database, sliceOf(replay), stepSize);
+  const { last, scanned, ids } = await walk(
+    ground.database,
+    sliceOf(replay, isRecordsOnly(target.type)),
+    stepSize,
+  );
   const isLast = scanned < stepSize;
   const step: Step = {
     place: last ?? undefined,

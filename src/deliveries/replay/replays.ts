@@ -20,7 +20,14 @@ export interface Replays {
   cancel(projectId: string, id: string): Promise<Replay>;
 }
 
-export function createReplays(database: Database, announce: (destinationId: string) => void): Replays {
+interface ReplaysDeps {
+  database: Database;
+  announce: (destinationId: string) => void;
+  /** Whether destinations of the type take messages of records alone. */
+  isRecordsOnly: (type: string) => boolean;
+}
+
+export function createReplays({ database, announce, isRecordsOnly }: ReplaysDeps): Replays {
   async function find(projectId: string, id: string): Promise<store.ReplayRow> {
     const row = isId(id) ? await store.findReplay(database, projectId, id) : undefined;
     if (!row) throw problem('not-found', { detail: `There is no replay ${id}.` });
@@ -28,8 +35,8 @@ export function createReplays(database: Database, announce: (destinationId: stri
   }
   return {
     async start(projectId, request) {
-      const planned = await plan(database, projectId, request);
-      const counted = await count(database, sliceOf(planned));
+      const { planned, type } = await plan(database, projectId, request);
+      const counted = await count(database, sliceOf(planned, isRecordsOnly(type)));
       if (request.dryRun) return counted;
       await database.transaction((tx) => begin(tx, planned));
       announce(planned.destination_id);
@@ -57,7 +64,7 @@ async function plan(
   database: Database,
   projectId: string,
   { filter, destination }: ReplayRequest,
-): Promise<store.NewReplay> {
+): Promise<{ planned: store.NewReplay; type: string }> {
   const { from, to, installationId } = filter;
   if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
     throw refuse([{ in: 'body', name: 'filter.to', detail: 'must be later than filter.from', value: to }]);
@@ -76,7 +83,7 @@ async function plan(
     throw refuse([
       { in: 'body', name: 'destination', detail: 'must be given, here or as filter.destination' },
     ]);
-  if (!target?.exists)
+  if (target?.type === undefined)
     throw refuse([
       {
         in: 'body',
@@ -94,19 +101,20 @@ async function plan(
         value: filter.destination,
       },
     ]);
-  return planOf(projectId, target.id, { ...filter, ...(source ? { destination: source.id } : {}) });
+  const found = { ...filter, ...(source ? { destination: source.id } : {}) };
+  return { planned: planOf(projectId, target.id, found), type: target.type };
 }
 
-/** A destination that was deleted is known by its id alone. */
+/** A destination that was deleted is known by its id alone, and has no type. */
 async function idOf(
   database: Database,
   projectId: string,
   nameOrId: string | undefined,
-): Promise<{ id: string; exists: boolean } | undefined> {
+): Promise<{ id: string; type?: string } | undefined> {
   if (nameOrId === undefined) return undefined;
   const [row] = await loadDestinations(database, [keyOf(projectId, nameOrId)]);
-  if (row) return { id: row.id, exists: true };
-  return isId(nameOrId) ? { id: nameOrId, exists: false } : undefined;
+  if (row) return { id: row.id, type: row.type };
+  return isId(nameOrId) ? { id: nameOrId } : undefined;
 }
 
 /** Messages that one statement looks at, and how long is counted in all. */

@@ -11,9 +11,10 @@ export function rangeOf({ from, to }: ReplayFilter): Pick<ReplayRow, 'place' | '
   return { place: from === undefined ? firstId : firstIdAt(from), until: end < now ? end : now };
 }
 
-/** What is left of a replay. Its filter is kept with the id of its destination. */
+/** What is left of a replay to a destination that takes all messages, or those of records alone. Its filter is kept with the id of its destination. */
 export function sliceOf(
   row: Pick<ReplayRow, 'project_id' | 'place' | 'until' | 'destination_id' | 'filter'>,
+  isRecordsOnly: boolean,
 ): Slice {
   const { destination, installationId, groupRef, object, status } = row.filter;
   return {
@@ -21,6 +22,7 @@ export function sliceOf(
     after: row.place,
     until: row.until,
     target: row.destination_id,
+    isRecordsOnly,
     destinationId: destination,
     installationId,
     groupRef,

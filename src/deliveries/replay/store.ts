@@ -119,7 +119,7 @@ export async function forgetReplays(db: Queryable, keepDays: number): Promise<vo
 }
 
 const scannedColumns =
-  'm.project_id, m.id, m.group_ref, m.object, m.raw_object, m.destination_id, m.installation_id, octet_length(m.body) > 0 AS has_body';
+  'm.project_id, m.id, m.group_ref, m.object, m.raw_object, m.destination_id, m.installation_id, m.event_type, octet_length(m.body) > 0 AS has_body';
 /** Nothing that the project does not want kept any more. */
 const after = (id: string): string => `${id} > $2 AND ${id} >= svc_kept_from($1, 'messages')`;
 
@@ -147,7 +147,7 @@ const walkBy = (scan: string, answer: string): string => `WITH scanned AS MATERI
     ${itsDelivery('there', '$6::uuid')}
     WHERE ($7::uuid IS NULL OR s.installation_id = $7) AND ($8::text IS NULL OR s.group_ref = $8)
       AND ($9::text IS NULL OR $9 IN (s.object, s.raw_object)) AND ($10::text IS NULL OR coalesce(at.status, 'pending') = $10)
-      AND s.has_body AND (at.status IS DISTINCT FROM 'delivered' OR (SELECT svc_keeps($1, 'messages')))
+      AND (s.event_type IS NULL OR NOT $11::boolean) AND s.has_body AND (at.status IS DISTINCT FROM 'delivered' OR (SELECT svc_keeps($1, 'messages')))
       AND ($5::uuid IS NULL OR s.destination_id = $5 OR at.status IS NOT NULL)
       AND CASE WHEN s.destination_id = $6 THEN coalesce(there.status, 'pending') ELSE coalesce(there.status, 'none') END <> 'pending')
   SELECT (SELECT id FROM scanned ORDER BY id DESC LIMIT 1) AS last, (SELECT count(*) FROM scanned)::int AS scanned, ${answer}`;
@@ -179,6 +179,8 @@ export interface Slice {
   after: string;
   until: string;
   target: string;
+  /** It takes messages of records, and none that tell of an event. */
+  isRecordsOnly: boolean;
   destinationId?: string | undefined;
   installationId?: string | undefined;
   groupRef?: string | undefined;
@@ -205,6 +207,7 @@ function valuesOf(slice: Slice, limit: number): unknown[] {
     slice.groupRef ?? null,
     slice.object ?? null,
     slice.status ?? null,
+    slice.isRecordsOnly,
   ];
 }
 
