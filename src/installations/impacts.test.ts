@@ -153,6 +153,30 @@ describe('installations/impacts', () => {
     }
   }, 60_000);
 
+  it('tells who gets an object under another name, and that a table of that name lacks the rest', async () => {
+    const read = (mapToName?: string) => ({
+      objectName: 'contacts',
+      destination: 'hook',
+      optionalFieldsAuto: 'all' as const,
+      ...(mapToName === undefined ? {} : { mapToName }),
+    });
+    await deploy([read('people')]);
+    await install([{ objectName: 'contacts', selectedFieldsAuto: 'all' }, undefined]);
+    for (const next of [read('humans'), read()])
+      expect((await planned([next])).impacts).toMatchObject([
+        { kind: 'renamesObject', object: 'contacts', count: 1, installations: [{ groupRef: 'group-0' }] },
+      ]);
+    const [deployed] = await deploy([read('humans')]);
+    expect(deployed?.warnings).toMatchObject([
+      {
+        rule: 'object-renamed',
+        path: 'integrations[0].read.objects[0]',
+        message: expect.stringContaining('will get contacts as humans, and as people no more') as string,
+      },
+    ]);
+    expect((await planned([read('humans')])).change).toBe('unchanged');
+  });
+
   it('counts ten thousand, tells the newest twenty of each, and warns of the same at a deploy', async () => {
     const required = (fieldName: string) => ({
       objectName: 'contacts',

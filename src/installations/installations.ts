@@ -231,7 +231,7 @@ const askForMs = 5_000;
 /** Asks one of the newest connections that works. */
 const mostLookedAt = 20;
 
-/** What the manifest names and the provider lacks; nothing where no connection can be asked. */
+/** What the manifest names and the provider lacks; nothing where there is no connection. */
 async function absencesIn(
   connections: Connections,
   projectId: string,
@@ -248,9 +248,15 @@ async function absencesIn(
   const answer = connections
     .client(projectId, asked.id)
     .then((client) => findAbsences(connector, client, describedOnce(connector, client), content))
-    .catch(() => []);
-  return Promise.race([answer, setTimeout(askForMs, [], { ref: false })]);
+    .catch(() => [unasked(provider)]);
+  return Promise.race([answer, setTimeout(askForMs, [unasked(provider)], { ref: false })]);
 }
+
+const unasked = (provider: string): Absence => ({
+  rule: 'names-unchecked',
+  path: [],
+  message: `${provider} could not be asked now: whether it has the objects and fields that are named was not checked`,
+});
 
 /** The installation that a JSON Patch is for: by its id, or by the group. Throws invalid-request and installation-not-found. */
 async function installationOf(

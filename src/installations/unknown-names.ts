@@ -5,7 +5,7 @@ import type { Connector, ObjectDescription, ProviderClient } from '../providers/
 import type { Describe } from './asking.ts';
 import { unknownFields } from './config/named-fields.ts';
 
-/** What an integration names and its provider lacks. A name that cannot be checked now counts as known. */
+/** What an integration names and its provider lacks. Of names that cannot be checked now it is said that they were not. */
 export async function findAbsences(
   connector: Connector,
   client: ProviderClient,
@@ -20,10 +20,10 @@ export async function findAbsences(
     return message === undefined ? [] : [{ rule: 'object-unknown' as const, path, message }];
   });
   const fields = declared
-    .filter((object) => object.fields.length > 0 && !unknown.has(object.objectName))
+    .filter(({ fields, objectName }) => connector.describe && fields.length > 0 && !unknown.has(objectName))
     .map(async (object) => {
       const answer = await describe(object.objectName);
-      if (!answer || 'failure' in answer) return [];
+      if (!answer || 'failure' in answer) return [unchecked(object, answer?.failure.message)];
       return unknownFields(object, answer.object).map(({ field, message, meant }) => ({
         rule: 'field-unknown' as const,
         path: field.path,
@@ -31,6 +31,12 @@ export async function findAbsences(
       }));
     });
   return [...objects, ...(await Promise.all(fields)).flat()];
+}
+
+function unchecked({ path, objectName }: DeclaredObject, why: string | undefined): Absence {
+  const reason = why === undefined ? '' : ` (${why})`;
+  const message = `the provider could not be asked for the fields of ${objectName}${reason}: whether it has those that are named was not checked`;
+  return { rule: 'names-unchecked', path, message };
 }
 
 /** Whether the builder's name of a field is the one that the provider has. */

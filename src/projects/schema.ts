@@ -246,13 +246,14 @@ export const DeployImpact = Type.Object(
         Type.Literal('keepsReading'),
         Type.Literal('keepsWriting'),
         Type.Literal('startsReading'),
+        Type.Literal('renamesObject'),
         Type.Literal('losesField'),
         Type.Literal('needsMapping'),
         Type.Literal('lacksScope'),
       ],
       {
         description:
-          '`keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `losesField`: nothing is delivered under that name any more. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it.',
+          '`keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `renamesObject`: what is read is delivered under another `mapToName`, and a table of that name holds what changes from then on. `losesField`: nothing is delivered under that name any more. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it.',
       },
     ),
     object: Type.Optional(Type.String({ description: "The provider's name of it." })),

@@ -12,6 +12,7 @@ const words: Readonly<Record<DeployImpact['kind'], [one: string, many: string]>>
     'may go on writing, until a deploy with --destructive,',
   ],
   startsReading: ['starts reading', 'start reading'],
+  renamesObject: ['gets under another name', 'get under another name'],
   losesField: ['loses', 'lose'],
   needsMapping: ['needs a mapping for', 'need a mapping for'],
   lacksScope: ['lacks the scope', 'lack the scope'],

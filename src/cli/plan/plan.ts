@@ -10,7 +10,7 @@ interface PlanOptions extends ConnectionOptions {
 }
 
 /** Warnings that say in the manifest what impacts say by installation. */
-const ofImpacts = new Set(['object-taken-away', 'field-taken-away', 'mapping-missing']);
+const ofImpacts = new Set(['object-taken-away', 'object-renamed', 'field-taken-away', 'mapping-missing']);
 
 /** `svc plan`: what a deploy changes, and for which installations. Changes nothing. */
 export async function plan(path: string, options: PlanOptions): Promise<void> {

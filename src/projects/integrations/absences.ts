@@ -1,9 +1,9 @@
 import { warned, type Finding, type Path } from '../manifest/finding.ts';
 import type { Manifest, ManifestIntegration } from '../schema.ts';
 
-/** A name of an integration that its provider does not have; `path` starts at the integration. */
+/** A name of an integration that its provider does not have, or names that it could not be asked for; `path` starts at the integration. */
 export interface Absence {
-  rule: 'object-unknown' | 'field-unknown';
+  rule: 'object-unknown' | 'field-unknown' | 'names-unchecked';
   path: Path;
   message: string;
 }
@@ -11,7 +11,7 @@ export interface Absence {
 /** What the integration names and the provider lacks, where it can be asked. */
 export type AbsencesHook = (projectId: string, content: ManifestIntegration) => Promise<readonly Absence[]>;
 
-/** A warning for each name of a manifest that the provider says it does not have. */
+/** A warning for each name of a manifest that the provider says it does not have, and for what it could not be asked for. */
 export async function findAbsences(
   projectId: string,
   { integrations }: Manifest,

@@ -23,6 +23,8 @@ export interface Question {
   unlessAll?: boolean;
   /** Not those that mapped a field of their own to this name. */
   unlessMapped?: string;
+  /** Under which names its records were delivered, and will be. */
+  renamed?: { from: string; to: string };
   /** Where it stands in the manifest. */
   path: Path;
 }
@@ -80,7 +82,7 @@ function aboutObject(
   after: ManifestReadObject,
   at: Pick<Question, 'path' | 'until'>,
 ): Question[] {
-  const about = (more: Lost & Pick<Question, 'named'>): Question => ({
+  const about = (more: Lost & Pick<Question, 'named' | 'renamed'>): Question => ({
     action: 'read',
     objectName: after.objectName,
     ...at,
@@ -97,13 +99,19 @@ function aboutObject(
   if (!before) return [about({ ...readers, kind: 'startsReading' }), ...missing];
   const stay = isForAll && wasForAll ? {} : { named: true };
   const others = { named: false } as const;
+  const renamed = { from: nameOf(before), to: nameOf(after) };
+  const isRenamed = lower(renamed.from) !== lower(renamed.to);
   return [
     ...(isForAll && !wasForAll ? [about({ ...others, kind: 'startsReading' })] : []),
     ...(wasForAll && !isForAll ? [about({ ...others, kind: 'stopsReading' })] : []),
+    ...(isRenamed ? [about({ ...stay, kind: 'renamesObject', renamed })] : []),
     ...lostFields(before, after).map((lost) => about({ ...stay, ...lost })),
     ...missing,
   ];
 }
+
+/** Under which its records are delivered. */
+const nameOf = ({ objectName, mapToName }: ManifestReadObject): string => mapToName ?? objectName;
 
 type Lost = Pick<Question, 'kind' | 'field' | 'reading' | 'unlessAll' | 'unlessMapped'>;
 const readingCases = ['selected', 'unselected'] as const;
@@ -153,14 +161,19 @@ export function warningsOf(questions: readonly Question[], answers: readonly Ans
 }
 
 function warningOf(question: Question, answer: Answer): Finding | undefined {
-  const { kind, objectName, field = '', path } = question;
+  const { kind, objectName, field = '', renamed, path } = question;
   const whom = `${answer.count} ${answer.count === 1 ? 'installation' : 'installations'}`;
   const name = `${objectName}.${field}`;
   if (kind === 'startsReading') return undefined;
   if (kind === 'losesField') return warned('field-taken-away', path, `${whom} will not get ${name} any more`);
+  if (renamed) return warned('object-renamed', path, ofRenamed(objectName, renamed, whom));
   if (kind !== 'needsMapping') return warned('object-taken-away', path, ofObject(question, answer, whom));
   const until = 'get nothing under that name until the customer does';
   return warned('mapping-missing', path, `${whom} mapped no field to ${name}, and ${until}`);
+}
+
+function ofRenamed(objectName: string, { from, to }: { from: string; to: string }, whom: string): string {
+  return `${whom} will get ${objectName} as ${to}, and as ${from} no more: a table of that name holds what changes from now on, and the rest once everything is read anew`;
 }
 
 function ofObject(question: Question, { count, named }: Answer, whom: string): string {

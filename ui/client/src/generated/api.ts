@@ -3219,8 +3219,8 @@ export interface components {
         DeliveryStatus: "pending" | "delivered" | "failed" | "canceled";
         /** DeployImpact */
         DeployImpact: {
-            /** @description `keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `losesField`: nothing is delivered under that name any more. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it. */
-            kind: "stopsReading" | "stopsWriting" | "keepsReading" | "keepsWriting" | "startsReading" | "losesField" | "needsMapping" | "lacksScope";
+            /** @description `keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `renamesObject`: what is read is delivered under another `mapToName`, and a table of that name holds what changes from then on. `losesField`: nothing is delivered under that name any more. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it. */
+            kind: "stopsReading" | "stopsWriting" | "keepsReading" | "keepsWriting" | "startsReading" | "renamesObject" | "losesField" | "needsMapping" | "lacksScope";
             /** @description The provider's name of it. */
             object?: string;
             /** @description The name under which it is delivered. */

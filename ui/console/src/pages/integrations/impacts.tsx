@@ -7,6 +7,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 const words: Record<DeployImpact['kind'], [said: (what: string) => string, Tone]> = {
   stopsReading: [(what) => `Reads of ${what} pause`, 'bad'],
   stopsWriting: [(what) => `Writes of ${what} are refused`, 'bad'],
+  renamesObject: [(what) => `${what} is delivered under another name`, 'warning'],
   losesField: [(what) => `${what} is not delivered any more`, 'bad'],
   needsMapping: [(what) => `${what} is empty until the customer maps a field to it`, 'warning'],
   lacksScope: [(what) => `The scope ${what} was not granted`, 'warning'],
