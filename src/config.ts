@@ -129,7 +129,7 @@ export const variables = {
     default: '',
     read: (value) => parseAddressRules(list(value)),
     about:
-      'Addresses that may be called although they are not public: `host`, `host:port` or CIDR ranges, separated by commas.',
+      'Addresses that may be called although they are not public: `host`, `host:port` or CIDR ranges, separated by commas. A host that is named may be reached without TLS by a destination, too; one that is only in a range may not.',
   }),
   providerOrigins: variable({
     name: 'SVC_PROVIDER_ORIGINS',

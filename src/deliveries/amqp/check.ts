@@ -77,7 +77,7 @@ function urlFault(
 ): string | undefined {
   if ('fault' in place) return place.fault;
   if (!production || place.isSecure || isAllowed(place.host, place.port)) return undefined;
-  return 'must begin with amqps://, unless SVC_EGRESS_ALLOW names its host: records would travel in the clear';
+  return 'must begin with amqps://, unless SVC_EGRESS_ALLOW names its host, which a range does not: records would travel in the clear';
 }
 
 function issueOf(name: string, detail: string | undefined): Issue[] {

@@ -87,7 +87,10 @@ function urlFault(
 ): Issue | undefined {
   if ('fault' in place) return issue('metadata.url', place.fault);
   if (!production || place.sslMode !== 'disable' || isAllowed(place.host, place.port)) return undefined;
-  return issue('metadata.url', 'turns TLS off, and records would travel in the clear: leave sslmode out');
+  return issue(
+    'metadata.url',
+    'turns TLS off, and records would travel in the clear: leave sslmode out, or have SVC_EGRESS_ALLOW name its host, which a range does not',
+  );
 }
 
 function schemaFault(schema: string): Issue | undefined {

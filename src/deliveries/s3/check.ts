@@ -46,6 +46,6 @@ function urlFault(text: string, { production, isAllowed }: CheckContext): string
   if (url.search !== '' || url.hash !== '') return 'must have no part behind ? or #: leave it out';
   const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
   if (url.protocol === 'http:' && production && !isAllowed(url.hostname.replaceAll(/[[\]]/g, ''), port))
-    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host';
+    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host, which a range does not';
   return undefined;
 }

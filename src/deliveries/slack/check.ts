@@ -21,7 +21,8 @@ function faultOf(text: string, { isAllowed }: CheckContext): string | undefined 
     return 'must hold no user, no password and no fragment: write it as Slack shows it';
   const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
   if (isAllowed(url.hostname.replaceAll(/[[\]]/g, ''), port)) return undefined;
-  if (url.protocol === 'http:') return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host';
+  if (url.protocol === 'http:')
+    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host, which a range does not';
   if (hosts.has(url.hostname)) return undefined;
-  return `must begin with https://hooks.slack.com/, unless SVC_EGRESS_ALLOW names its host`;
+  return `must begin with https://hooks.slack.com/, unless SVC_EGRESS_ALLOW names its host, which a range does not`;
 }

@@ -172,7 +172,7 @@ describe('deliveries/slack', () => {
   });
 
   it('shows what a customer wrote as it is: no mention, no link, no end of the block', () => {
-    const hostile = { records: 1, object: '<!channel>', groupRef: 'a&b', replay: false };
+    const hostile = { records: 1, object: '<!channel>', groupRef: 'a&b ```', replay: false };
     const text = textOf(hostile, '{"name":"<!everyone> ```out & <https://x.example|here>"}');
     expect(text).not.toMatch(/[<>]/);
     expect(text.match(/```/g)).toHaveLength(2);

@@ -7,7 +7,7 @@ const mostShown = 8_000;
 /** What stands in the channel: a sentence, and below it the message as JSON. */
 export function textOf(message: Told, body: string): string {
   const shown = body.length > mostShown ? `${body.slice(0, mostShown).toWellFormed()} …` : body;
-  return `${escaped(inWords(message, body))}\n\`\`\`${escaped(withoutFence(shown))}\`\`\``;
+  return `${escaped(withoutFence(inWords(message, body)))}\n\`\`\`${escaped(withoutFence(shown))}\`\`\``;
 }
 
 type Told = Pick<OutgoingMessage, 'records' | 'object' | 'groupRef' | 'replay' | 'notificationType'>;

@@ -41,6 +41,6 @@ function urlFault(text: string, { production, isAllowed }: CheckContext): string
   const { hostname, protocol, port } = url;
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol === 'http:' && production && !isAllowed(host, port === '' ? 80 : Number(port)))
-    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host';
+    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host, which a range does not';
   return undefined;
 }
