@@ -18,7 +18,7 @@ import { waitingSent } from './console/failing.ts';
 import { manyByFilters, partlyDoneFound } from './console/filtering.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
-import { askedBeforeLeaving, windowAsks } from './console/leaving.ts';
+import { askedBeforeLeaving, mappingsTold, settingsTogether, windowAsks } from './console/leaving.ts';
 import { auditExported, workAndBudgetsShown } from './console/looking-further.ts';
 import { rareFound, scrolledAndWalked } from './console/long-lists.ts';
 import {
@@ -112,6 +112,8 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['says that what is looked at is deleted', deletedUnderOnesFeet],
   ['asks before what was typed is lost, and shows a fault of a config at its field', askedBeforeLeaving],
   ['asks before a window closes on what was typed', windowAsks],
+  ['shows the settings that a colleague saves, beside what is typed', settingsTogether],
+  ['tells a mapped field that is no pair, or stands twice', mappingsTold],
   ['gives a member another role', roleChanged],
   ['shows the colours that are chosen', coloursChosen],
   ['searches page by page for what is rare, and can be stopped', rareFound],

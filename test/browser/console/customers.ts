@@ -50,6 +50,11 @@ export async function twoChangeOneConfig(world: ConsoleWorld): Promise<void> {
   await other.getByText(`${first.name} saved another config meanwhile.`).waitFor();
   expect(await deletable(other, 'companies').isChecked()).toBe(true);
   expect(await barriers(other)).toEqual([]);
+  // What was not saved is not lost by leaving.
+  await other.getByRole('link', { name: 'Storage' }).click();
+  const asked = other.getByRole('dialog', { name: 'Leave without saving?' });
+  await asked.getByRole('button', { name: 'Stay' }).click();
+  await asked.waitFor({ state: 'detached' });
   await other.getByRole('button', { name: 'Save' }).click();
   await other.getByText('The config is saved').waitFor();
   await one.close();

@@ -29,6 +29,57 @@ export const windowAsks: Walk = async ({ open }) => {
   await page.close();
 };
 
+/** What a colleague saves meanwhile is shown, and nothing of what is typed beside it is lost. */
+export const settingsTogether: Walk = async ({ platform, open }) => {
+  const page = await open('/projects/default/settings');
+  const origins = page.getByLabel('Allowed origins');
+  const before = await origins.inputValue();
+  await origins.fill('https://typed.example');
+  const body = { updateMask: ['appName'], project: { appName: 'Of a colleague' } };
+  expect((await platform.call('PATCH', '/projects/default', body)).status).toBe(200);
+  await expect
+    .poll(() => page.getByLabel('Name of your application').inputValue(), { timeout: 15_000 })
+    .toBe('Of a colleague');
+  expect(await origins.inputValue()).toBe('https://typed.example');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  const { body: saved } = await platform.call<{ appName: string; allowedOrigins: string[] }>(
+    'GET',
+    '/projects/default',
+  );
+  expect(saved).toMatchObject({ appName: 'Of a colleague', allowedOrigins: ['https://typed.example'] });
+  const back = {
+    updateMask: ['allowedOrigins'],
+    project: { allowedOrigins: before.split('\n').filter(Boolean) },
+  };
+  await platform.call('PATCH', '/projects/default', back);
+  await page.close();
+};
+
+/** A line of the mapped fields that is no pair, or a name that stands twice, is told where it is, and nothing of it is saved. */
+export const mappingsTold: Walk = async ({ platform, open }) => {
+  const paired = await install(platform, 'hubspot-crm', 'paired', {
+    read: { objects: { contacts: { objectName: 'contacts' } } },
+  });
+  const page = await open(`/projects/default/installations/${paired.installationId}?tab=config`);
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  const mapped = page.getByLabel('Mapped fields');
+  const save = page.getByRole('button', { name: 'Save' });
+  for (const [typed, said] of [
+    ['no pair', '“no pair” is no pair'],
+    ['phone: mobilephone\nphone: fax', 'phone stands here twice.'],
+  ] as const) {
+    await mapped.fill(typed);
+    await page.getByText(said).waitFor();
+    expect(await save.getAttribute('aria-disabled')).toBe('true');
+  }
+  expect(await barriers(page)).toEqual([]);
+  await mapped.fill('phone: mobilephone');
+  await save.click();
+  await page.getByText('The config is saved').waitFor();
+  await page.close();
+};
+
 const question = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' });
 
 /** Clicks a link of the menu: the page asks first. Stay keeps the text, Leave drops it. */

@@ -11,9 +11,10 @@ const nounOf = (type: string): string =>
 
 /**
  * What else is read again when something of a type changes: what stands in addresses by its name, too, so that its key may not hold the id,
- * and installations, which show whether their connection works.
+ * the project itself, and installations, which show whether their connection works.
  */
 const also: Partial<Record<string, string>> = {
+  project: 'projects',
   integration: 'integrations',
   destination: 'destinations',
   connection: 'installations',

@@ -49,7 +49,8 @@ const whyNot: Record<Ability, string> = {
 /** What the person is in the project; by its name or its id. */
 export function useMembership(project: string): Membership | undefined {
   const { data } = useQuery(sessionQuery);
-  return data?.projects.find(({ id, name }) => id === project || name === project);
+  const asked = project.toLowerCase();
+  return data?.projects.find(({ id, name }) => id === asked || name === asked);
 }
 
 /** Why the person may not do it in the project, for `disabledFor` of a button; nothing when they may. */

@@ -12,6 +12,8 @@ interface Given {
   content: ConfigContent;
   setContent: (content: ConfigContent) => void;
   error: Error | null;
+  /** Of what was typed into a field that has a form of its own: what is wrong with it. */
+  setFault: (at: string, said: string | undefined) => void;
 }
 
 /** What is changed most in a config, object by object. The rest of it stays as it is. */
@@ -40,7 +42,7 @@ export function ConfigFields(given: Given): ReactNode {
 }
 
 function ReadObject(given: Given & { name: string; object: ReadObjectConfig }): ReactNode {
-  const { project, content, setContent, error, name, object } = given;
+  const { project, content, setContent, error, setFault, name, object } = given;
   const { data: destinations = [] } = useQuery(destinationsQuery(project));
   const names = [...new Set([...destinations.map((one) => one.name), object.destination ?? ''])];
   const set = (member: string, value: unknown): void =>
@@ -74,6 +76,7 @@ function ReadObject(given: Given & { name: string; object: ReadObjectConfig }): 
         mappings={object.selectedFieldMappings}
         issue={issue('selectedFieldMappings')}
         onChange={set}
+        onFault={(said) => setFault(`${name} selectedFieldMappings`, said)}
       />
     </fieldset>
   );

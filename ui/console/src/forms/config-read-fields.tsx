@@ -41,13 +41,33 @@ export function SelectedFields(props: {
   );
 }
 
+type Pair = readonly [name: string, fieldName: string];
+
+function pairsOf(text: string): Pair[] {
+  return linesOf(text).map((line) => {
+    const [name = '', ...rest] = line.split(':');
+    return [name.trim(), rest.join(':').trim()];
+  });
+}
+
+/** A line that is no pair, or a name that stands twice, of which one would be lost. */
+function faultOf(pairs: readonly Pair[]): string | undefined {
+  const half = pairs.find(([name, fieldName]) => name === '' || fieldName === '');
+  if (half)
+    return `“${half.filter(Boolean).join(': ')}” is no pair: write your name, a colon, and the provider’s name.`;
+  const names = pairs.map(([name]) => name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  return twice === undefined ? undefined : `${twice} stands here twice.`;
+}
+
 /** Your names of fields and the provider's, one pair a line. */
 export function FieldMappings(props: {
   mappings: Readonly<Record<string, string>> | undefined;
   issue: string | undefined;
   onChange: Set;
+  onFault: (said: string | undefined) => void;
 }): ReactNode {
-  const { mappings = {}, issue, onChange } = props;
+  const { mappings = {}, issue, onChange, onFault } = props;
   const [text, setText] = useState(() =>
     Object.entries(mappings)
       .map((pair) => pair.join(': '))
@@ -55,11 +75,11 @@ export function FieldMappings(props: {
   );
   const change = (typed: string): void => {
     setText(typed);
-    const pairs = linesOf(typed).map((line) => {
-      const [name = '', ...rest] = line.split(':');
-      return [name.trim(), rest.join(':').trim()] as const;
-    });
-    onChange('selectedFieldMappings', pairs.length === 0 ? undefined : Object.fromEntries(pairs));
+    const pairs = pairsOf(typed);
+    const said = faultOf(pairs);
+    onFault(said);
+    if (said === undefined)
+      onChange('selectedFieldMappings', pairs.length === 0 ? undefined : Object.fromEntries(pairs));
   };
   return (
     <TextArea
@@ -67,7 +87,7 @@ export function FieldMappings(props: {
       hint="Your name, a colon, the provider’s name; one pair a line."
       rows={3}
       value={text}
-      issue={issue}
+      issue={faultOf(pairsOf(text)) ?? issue}
       onChange={change}
     />
   );

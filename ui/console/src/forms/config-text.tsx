@@ -7,7 +7,7 @@ export function ConfigText(props: {
   content: ConfigContent;
   setContent: (content: ConfigContent) => void;
   fault: string | undefined;
-  setFault: (fault: string | undefined) => void;
+  setFault: (at: string, said: string | undefined) => void;
 }): ReactNode {
   const { content, setContent, fault, setFault } = props;
   const [text, setText] = useState(() => JSON.stringify(content, null, 2));
@@ -15,9 +15,9 @@ export function ConfigText(props: {
     setText(typed);
     try {
       setContent(JSON.parse(typed) as ConfigContent);
-      setFault(undefined);
+      setFault('text', undefined);
     } catch (error) {
-      setFault(`This is no JSON: ${(error as Error).message}`);
+      setFault('text', `This is no JSON: ${(error as Error).message}`);
     }
   };
   return (

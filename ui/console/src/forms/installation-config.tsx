@@ -7,6 +7,7 @@ import { Form } from '../ui/form.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Section } from '../ui/page.tsx';
 import { Tabs } from '../ui/tabs.tsx';
+import { useUnsaved } from '../ui/unsaved.ts';
 import { ConfigFields } from './config-fields.tsx';
 import { ConfigText } from './config-text.tsx';
 
@@ -28,19 +29,18 @@ export function InstallationConfig(given: Given): ReactNode {
   const [content, setContent] = useState<ConfigContent>(base.content);
   const [meanwhile, setMeanwhile] = useState<Collided>();
   const [look, setLook] = useState('fields');
-  const [fault, setFault] = useState<string>();
+  const [fault, setFault] = useFaults();
   const onCollision = (current: Config): void => {
     const { merged, both } = merge(base.content, content, current.content);
     setMeanwhile({ from: base, to: current, both });
     setContent(merged);
     setBase(current);
   };
-  const { mutate, refused, isPending } = useSaving(given, {
-    said: 'The config is saved',
-    onDone: onClose,
-    onCollision,
-  });
+  const on = { said: 'The config is saved', onDone: onClose, onCollision };
+  const { mutate, refused, isPending } = useSaving(given, on);
   const changed = changesBetween(base.content, content);
+  // What a colleague's config kept from being saved is still only here.
+  useUnsaved(meanwhile !== undefined && changed.length > 0 && !isPending);
   return (
     <Section title="Change the config">
       <Form
@@ -61,7 +61,7 @@ export function InstallationConfig(given: Given): ReactNode {
             {
               id: 'fields',
               title: 'Fields',
-              content: <ConfigFields {...{ project, content, setContent, error: refused }} />,
+              content: <ConfigFields {...{ project, content, setContent, setFault, error: refused }} />,
             },
             {
               id: 'json',
@@ -78,6 +78,13 @@ export function InstallationConfig(given: Given): ReactNode {
       </Form>
     </Section>
   );
+}
+
+/** What is wrong with what was typed, by where it was: the first of it. */
+function useFaults(): [fault: string | undefined, set: (at: string, said: string | undefined) => void] {
+  const [faults, setFaults] = useState<Readonly<Record<string, string | undefined>>>({});
+  const set = (at: string, said: string | undefined): void => setFaults((now) => ({ ...now, [at]: said }));
+  return [Object.values(faults).find((one) => one !== undefined), set];
 }
 
 /** The paths of the issues that stand at the fields of `config-fields.tsx`. */

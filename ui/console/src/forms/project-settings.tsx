@@ -31,13 +31,15 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** Changes what was changed, and nothing beside it: somebody else may change the rest. */
+/** Changes what was changed, and nothing beside it: somebody else may change the rest, and it is shown as it is by then. */
 export function ProjectSettings({ project }: { project: Project }): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();
   const first = valuesOf(project);
-  const [given, setGiven] = useState(first);
-  const [origins, setOrigins] = useState(project.allowedOrigins.join('\n'));
+  const [typed, setTyped] = useState<Partial<Record<Field, string>>>({});
+  const given = { ...first, ...typed };
+  const [typedOrigins, setTypedOrigins] = useState<string>();
+  const origins = typedOrigins ?? project.allowedOrigins.join('\n');
   const notAllowed = useNotAllowed(project.id, 'develop');
   const changed = (Object.keys(fields) as Field[]).filter((name) => given[name] !== first[name]);
   const areOriginsNew = linesOf(origins).join('\n') !== project.allowedOrigins.join('\n');
@@ -54,6 +56,8 @@ export function ProjectSettings({ project }: { project: Project }): ReactNode {
         }),
       ),
     onDone: ({ name }) => {
+      setTyped({});
+      setTypedOrigins(undefined);
       void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
       if (name !== project.name)
         void navigate({ to: '/projects/$project/settings', params: { project: name }, replace: true });
@@ -62,7 +66,7 @@ export function ProjectSettings({ project }: { project: Project }): ReactNode {
   const field = (name: Field) => ({
     value: given[name],
     issue: issueAt(error, fields[name]),
-    onChange: (value: string) => setGiven({ ...given, [name]: value }),
+    onChange: (value: string) => setTyped({ ...typed, [name]: value }),
   });
   return (
     <div className="card">
@@ -80,7 +84,7 @@ export function ProjectSettings({ project }: { project: Project }): ReactNode {
           hint="Whose pages may call the API from a browser, one a line, such as https://app.example.com."
           value={origins}
           issue={originIssue(error, linesOf(origins))}
-          onChange={setOrigins}
+          onChange={setTypedOrigins}
         />
       </Form>
     </div>

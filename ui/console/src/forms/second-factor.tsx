@@ -70,7 +70,8 @@ function Confirming(props: Step<readonly string[]> & { begun: NewSecondFactor })
   const client = useQueryClient();
   const [code, setCode] = useState('');
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => answer(api.POST('/v1/person/second-factor:confirm', { body: { code: code.trim() } })),
+    mutationFn: () =>
+      answer(api.POST('/v1/person/second-factor:confirm', { body: { code: code.replaceAll(/\s/g, '') } })),
     onSuccess: async ({ recoveryCodes }) => {
       onDone(recoveryCodes);
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey });

@@ -71,7 +71,8 @@ export function SignIn(props: {
 /** The code of the app, or one of the recovery codes. */
 export function SecondFactor({ onDone }: { onDone: (signedIn: SignedIn) => void }): ReactNode {
   const [typed, setTyped] = useState('');
-  const code = typed.trim();
+  // Apps show the digits in groups.
+  const code = typed.replaceAll(/\s/g, '');
   const send = useMutation({
     mutationFn: () =>
       answer(

@@ -5,6 +5,8 @@ import { answer, api } from '../../data/api.ts';
 import { stringifySearch, useFilters, type Filters } from '../../data/filters.ts';
 import { useList } from '../../data/list.ts';
 import { useProject } from '../../data/project.ts';
+import { useNotAllowed } from '../../data/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterBar, FilterDay, FilterSelect, FilterText } from '../../ui/filters.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -36,6 +38,13 @@ const columnsOf = (show: (entry: AuditEntry) => void): readonly Column<AuditEntr
 function Exports({ project, filters }: { project: string; filters: Partial<Filters> }): ReactNode {
   const path = `/v1/projects/${encodeURIComponent(project)}/audit-log:export`;
   const { from, to } = filters;
+  const notAllowed = useNotAllowed(project, 'develop');
+  if (notAllowed !== undefined)
+    return Object.entries(formats).map(([format, name]) => (
+      <Button key={format} disabledFor={notAllowed} icon={<Download size={16} aria-hidden />}>
+        {name}
+      </Button>
+    ));
   return Object.entries(formats).map(([format, name]) => (
     <a
       key={format}

@@ -5,6 +5,8 @@ import type { ReactNode } from 'react';
 import { answer, api } from '../../data/api.ts';
 import { useList } from '../../data/list.ts';
 import { useProject } from '../../data/project.ts';
+import { useNotAllowed } from '../../data/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
@@ -57,7 +59,12 @@ export function IntegrationsPage(): ReactNode {
       ),
     ),
   );
-  const toDeploy = (
+  const notAllowed = useNotAllowed(project, 'develop');
+  const toDeploy = notAllowed ? (
+    <Button disabledFor={notAllowed} icon={<Upload size={16} aria-hidden />}>
+      Deploy a manifest
+    </Button>
+  ) : (
     <Link to="/projects/$project/deploy" params={{ project }} className="button button-primary">
       <Upload size={16} aria-hidden />
       Deploy a manifest

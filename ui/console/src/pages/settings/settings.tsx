@@ -25,7 +25,7 @@ export function SettingsPage(): ReactNode {
               ['Last change', <Time key="changed" at={data.updateTime} look="full" />],
             ]}
           />
-          <ProjectSettings key={data.updateTime} project={data} />
+          <ProjectSettings key={data.id} project={data} />
         </>
       )}
     </Page>
