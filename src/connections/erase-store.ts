@@ -25,7 +25,7 @@ const eraseGroups = statement(
    SELECT ((SELECT count(*) FROM people) + (SELECT count(*) FROM groups))::int AS n`,
 );
 
-// Names that nodes of a release before wrote down, without their group.
+// Names that nodes of a release before wrote down, without their group. A row that holds none is nobody's, and does not count.
 const lockConsumers = statement(
   'connections_erase_lock_consumers',
   `SELECT k.consumer_ref FROM consumer k
@@ -37,8 +37,8 @@ const eraseConsumers = statement(
   `WITH people AS (
      DELETE FROM consumer k WHERE k.project_id = $1 AND k.consumer_ref = ANY($2)
        AND NOT EXISTS (SELECT FROM connection c WHERE c.project_id = k.project_id AND c.consumer_ref = k.consumer_ref)
-     RETURNING 1)
-   SELECT count(*)::int AS n FROM people`,
+     RETURNING k.name <> k.consumer_ref AS is_name)
+   SELECT (count(*) FILTER (WHERE is_name))::int AS n FROM people`,
 );
 
 // One under way begins anew.

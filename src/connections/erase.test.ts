@@ -77,6 +77,13 @@ describe('connections/erase', () => {
     expect(await names(projectId)).toEqual([]);
   });
 
+  it('tells of a group that there is not that nothing was removed, also where others are gone', async () => {
+    const projectId = newId();
+    await connect(projectId, 'gone', 'ann');
+    await test.database.raw('DELETE FROM connection WHERE project_id = $1', [projectId]);
+    expect((await erase(projectId, 'nobody')).removed).toBe(0);
+  });
+
   it('leaves the names of who connects meanwhile', async () => {
     const projectId = newId();
     await name(projectId, 'acme', 'ann');

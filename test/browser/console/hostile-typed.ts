@@ -137,6 +137,9 @@ async function typedElsewhere(world: ConsoleWorld, page: Page, all: Typist): Pro
   await page.getByRole('button', { name: 'Change', exact: true }).click();
   const form = page.locator('form');
   await all.into(form);
+  // Nothing is sent before this is mended.
+  await form.getByText(/is no pair/).waitFor();
+  await form.getByLabel('Mapped fields').fill(`${harmful}: ${harmful}`);
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.field-issue').first().waitFor();
   await page.getByRole('tab', { name: 'JSON' }).click();
