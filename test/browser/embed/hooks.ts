@@ -98,3 +98,29 @@ export const sentWhileLoading: Walk = async (world) => {
   await expect.poll(() => page.evaluate('hooks.config.get().provider')).toBe('hubspot');
   expect(await page.evaluate('hooks.config.proxy().getProxyEnabled()')).toBe(false);
 };
+
+/** A handler sees what it has just set, saves that, and goes on from what is saved. */
+export const setAndSaved: Walk = async (world) => {
+  const group = 'set-and-saved';
+  await (await installed(world, group)).close();
+  const page = await world.open({ group, show: 'Hooks' });
+  await expect.poll(() => page.evaluate('hooks.config.base?.id')).toBeTruthy();
+  const handler = (code: string) =>
+    page.evaluate<unknown>(`(async () => { const { config, update } = hooks; ${code} })()`);
+  const save = 'await update.updateInstallation({ config: config.get() });';
+  const deletes = 'contacts.getDeletionEnabled(), contacts.object.deletionSettings';
+  expect(
+    await handler(`const contacts = config.writeObject('contacts'); contacts.setEnableDeletion();
+      const seen = [${deletes}]; ${save} return seen;`),
+  ).toEqual([true, { enabled: true }]);
+  expect(await deletesOf(world, group)).toEqual([true, undefined]);
+  expect(
+    await handler(`const contacts = config.writeObject('contacts'); const companies = config.writeObject('companies');
+      contacts.setDisableDeletion(); ${save} companies.setEnableDeletion(); ${save} return [${deletes}];`),
+  ).toEqual([false, { enabled: false }]);
+  expect(await deletesOf(world, group)).toEqual([false, true]);
+  const { config: saved } = await installationOf(world, group);
+  expect(await handler(`config.proxy().setProxyEnabled(true); config.reset(); return config.get();`)).toEqual(
+    saved.content,
+  );
+};

@@ -20,7 +20,7 @@ import { draftOverRedirect } from './left.ts';
 import { objectGone, objectLoadedLater } from './part.ts';
 import { ruleForField } from './rules.ts';
 import { objectDeclined } from './shared.ts';
-import { draftOfHooks, fieldsOfInstalled, sentWhileLoading } from './hooks.ts';
+import { draftOfHooks, fieldsOfInstalled, sentWhileLoading, setAndSaved } from './hooks.ts';
 import {
   hostedInFrame,
   onlyItsOwnWindow,
@@ -77,6 +77,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['knows its own settings where the answer was lost', saveLost],
   ['keeps both answers where it asks twice whose settings hold', askedTwice],
   ['sends a draft of hooks with the config that it was made from', draftOfHooks],
+  ['saves by hooks what was set in the same handler', setAndSaved],
   ['sends by hooks while the page loads', sentWhileLoading],
   ['tells hooks the fields of the account that it is installed on', fieldsOfInstalled],
   ['keeps what was entered while the page is left for the provider', draftOverRedirect],

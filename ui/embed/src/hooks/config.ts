@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type {
   ConfigContent,
   FieldMetadata,
@@ -10,11 +10,19 @@ import type {
   ReadObjectConfig,
   WriteObjectConfig,
 } from '@svc/client';
-import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit, type WriteEdit } from '../state/draft.ts';
+import {
+  applyEdit,
+  readConfigOf,
+  writeConfigOf,
+  type Edit,
+  type ReadEdit,
+  type WriteEdit,
+} from '../state/draft.ts';
 import { fieldsOf } from '../state/questions.ts';
 import { rememberMadeOn, type MadeOn } from './made-on.ts';
 import { useSvc, useWhose } from './provider.tsx';
 import { useConnection, useInstallation, useIntegration, useRevision, type Answered } from './queries.ts';
+import type { Loaded } from './store.ts';
 
 /** What the integration reads and writes, with the fields of the connected account. */
 export interface Manifest extends Answered {
@@ -138,105 +146,108 @@ interface Edited {
 const ownOf = (edited: Edited | undefined, whose: string): ConfigContent | undefined =>
   edited?.whose === whose && edited.content !== edited.madeOn.saved ? edited.content : undefined;
 
+/** What a config is at one moment. */
+interface Draft {
+  content: ConfigContent;
+  madeOn: MadeOn;
+  /** What is in force, and what to begin with where nothing is. */
+  saved: ConfigContent;
+}
+
 /** A config that is being edited; nothing of it is saved before `createInstallation` or `updateInstallation`. */
 export function useConfig(): LocalConfig {
   const { store } = useSvc();
-  const { installation } = useInstallation();
-  // Also while it cannot be asked for again.
-  const isKnown = store.read('installation').data !== undefined;
+  // What `look` finds is shown once it changes.
+  useInstallation();
   const { integration } = useIntegration();
   const { connection, isSuccess } = useConnection();
   const whose = useWhose();
-  const saved = installation?.config.content;
   const provider = integration?.provider ?? connection?.provider ?? '';
   const empty = useMemo((): ConfigContent => ({ provider }), [provider]);
-  const now = useMemo(
-    (): MadeOn => ({ base: installation ?? (isKnown ? null : undefined) }),
-    [installation, isKnown],
-  );
   const [edited, setEdited] = useState<Edited>();
+  const latest = useRef<Edited>(undefined);
+  const look = useCallback(
+    (now: Edited | undefined): Draft => {
+      const { data: installed } = store.read('installation') as Loaded<Installation | null>;
+      const saved = installed?.config.content ?? empty;
+      const own = ownOf(now, whose);
+      const madeOn = own && now ? now.madeOn : { base: installed };
+      return { content: rememberMadeOn(own ?? saved, madeOn), madeOn, saved };
+    },
+    [store, whose, empty],
+  );
+  const editing = useMemo(() => {
+    // A handler sees what it has just set or saved, before it is shown.
+    const now = (): Draft => look(latest.current);
+    const setDraft = (content: ConfigContent | undefined): void =>
+      setEdited((latest.current = { whose, content, madeOn: now().madeOn }));
+    return editingOf(now, setDraft);
+  }, [look, whose]);
   // What was edited before the provider was known gets it.
   useEffect(() => {
     if (provider !== '' && edited?.content?.provider === '')
-      setEdited({ ...edited, content: { ...edited.content, provider } });
+      setEdited((latest.current = { ...edited, content: { ...edited.content, provider } }));
   }, [provider, edited]);
-  const own = ownOf(edited, whose);
-  const madeOn = own && edited ? edited.madeOn : now;
-  const setOwn = useCallback(
-    (change: (current: ConfigContent | undefined) => ConfigContent | undefined) =>
-      setEdited((before) => {
-        const current = ownOf(before, whose);
-        return {
-          whose,
-          content: change(current),
-          madeOn: current && before ? before.madeOn : { base: now.base },
-        };
-      }),
-    [whose, now],
-  );
-  const draft = rememberMadeOn(own ?? saved ?? empty, madeOn);
-  const config = useLocalConfig(draft, setOwn, saved ?? empty);
+  const { content: draft, madeOn } = look(edited);
   const isConnected = isSuccess ? connection !== undefined : undefined;
   return useMemo(
-    () => ({ ...config, isConnected, base: madeOn.base ?? undefined }),
-    [config, isConnected, madeOn.base],
+    () => ({ ...editing, draft, isConnected, base: madeOn.base ?? undefined }),
+    [editing, draft, isConnected, madeOn.base],
   );
 }
 
-/** The same over a draft that somebody else keeps. */
-export function useLocalConfig(
-  draft: ConfigContent,
-  setDraft: (change: (current: ConfigContent | undefined) => ConfigContent | undefined) => void,
-  saved: ConfigContent,
-): Omit<LocalConfig, 'isConnected' | 'base'> {
-  const edit = useCallback(
-    (change: Parameters<typeof applyEdit>[1]) =>
-      setDraft((current) => applyEdit(current ?? saved, change, saved)),
-    [setDraft, saved],
-  );
-  return useMemo(() => {
-    const read = (object: string, set: ReadEdit) => edit({ on: 'read', object, set });
-    const write = (object: string, set: WriteEdit) => edit({ on: 'write', object, set });
-    return {
-      draft,
-      get: () => draft,
-      setDraft: (content) => setDraft(() => content),
-      reset: () => setDraft(() => undefined),
-      readObject: (name) => {
-        const object = readConfigOf(draft, name);
-        return {
-          object,
-          setEnableRead: () => read(name, { kind: 'enabled', enabled: true }),
-          setDisableRead: () => read(name, { kind: 'enabled', enabled: false }),
-          getSelectedField: (fieldName) => object?.selectedFields?.[fieldName] === true,
-          setSelectedField: ({ fieldName, selected }) => read(name, { kind: 'field', fieldName, selected }),
-          getFieldMapping: (mapToName) => object?.selectedFieldMappings?.[mapToName],
-          setFieldMapping: ({ fieldName, mapToName }) =>
-            read(name, { kind: 'mapping', mapToName, fieldName }),
-          deleteFieldMapping: (mapToName) => read(name, { kind: 'mapping', mapToName, fieldName: undefined }),
-          getValueMapping: (fieldName) => object?.selectedValueMappings?.[fieldName],
-          setValueMapping: ({ fieldName, values }) => read(name, { kind: 'values', fieldName, values }),
-        };
-      },
-      writeObject: (name) => {
-        const object = writeConfigOf(draft, name);
-        return {
-          object,
-          getWriteObject: () => object,
-          setEnableWrite: () => write(name, { kind: 'enabled', enabled: true }),
-          setDisableWrite: () => write(name, { kind: 'enabled', enabled: false }),
-          getDeletionEnabled: () => object?.deletionSettings?.enabled === true,
-          setEnableDeletion: () => write(name, { kind: 'deletion', enabled: true }),
-          setDisableDeletion: () => write(name, { kind: 'deletion', enabled: false }),
-          getFieldSettings: (fieldName) => object?.selectedFieldSettings?.[fieldName],
-          setFieldSettings: ({ fieldName, settings }) =>
-            write(name, { kind: 'settings', fieldName, settings }),
-        };
-      },
-      proxy: () => ({
-        getProxyEnabled: () => draft.proxy?.enabled === true,
-        setProxyEnabled: (enabled) => edit({ on: 'proxy', enabled }),
-      }),
-    };
-  }, [draft, edit, setDraft]);
+/** The setters, and what sees at once what they set. */
+function editingOf(
+  now: () => Draft,
+  setDraft: (content: ConfigContent | undefined) => void,
+): Omit<LocalConfig, 'draft' | 'isConnected' | 'base'> {
+  const edit = (change: Edit): void => {
+    const { content, saved } = now();
+    setDraft(applyEdit(content, change, saved));
+  };
+  const get = (): ConfigContent => now().content;
+  return {
+    get,
+    setDraft,
+    reset: () => setDraft(undefined),
+    readObject: (name) => {
+      const set = (change: ReadEdit) => edit({ on: 'read', object: name, set: change });
+      const object = () => readConfigOf(get(), name);
+      return {
+        get object() {
+          return object();
+        },
+        setEnableRead: () => set({ kind: 'enabled', enabled: true }),
+        setDisableRead: () => set({ kind: 'enabled', enabled: false }),
+        getSelectedField: (fieldName) => object()?.selectedFields?.[fieldName] === true,
+        setSelectedField: ({ fieldName, selected }) => set({ kind: 'field', fieldName, selected }),
+        getFieldMapping: (mapToName) => object()?.selectedFieldMappings?.[mapToName],
+        setFieldMapping: ({ fieldName, mapToName }) => set({ kind: 'mapping', mapToName, fieldName }),
+        deleteFieldMapping: (mapToName) => set({ kind: 'mapping', mapToName, fieldName: undefined }),
+        getValueMapping: (fieldName) => object()?.selectedValueMappings?.[fieldName],
+        setValueMapping: ({ fieldName, values }) => set({ kind: 'values', fieldName, values }),
+      };
+    },
+    writeObject: (name) => {
+      const set = (change: WriteEdit) => edit({ on: 'write', object: name, set: change });
+      const object = () => writeConfigOf(get(), name);
+      return {
+        get object() {
+          return object();
+        },
+        getWriteObject: object,
+        setEnableWrite: () => set({ kind: 'enabled', enabled: true }),
+        setDisableWrite: () => set({ kind: 'enabled', enabled: false }),
+        getDeletionEnabled: () => object()?.deletionSettings?.enabled === true,
+        setEnableDeletion: () => set({ kind: 'deletion', enabled: true }),
+        setDisableDeletion: () => set({ kind: 'deletion', enabled: false }),
+        getFieldSettings: (fieldName) => object()?.selectedFieldSettings?.[fieldName],
+        setFieldSettings: ({ fieldName, settings }) => set({ kind: 'settings', fieldName, settings }),
+      };
+    },
+    proxy: () => ({
+      getProxyEnabled: () => get().proxy?.enabled === true,
+      setProxyEnabled: (enabled) => edit({ on: 'proxy', enabled }),
+    }),
+  };
 }
