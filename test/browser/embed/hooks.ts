@@ -99,14 +99,14 @@ export const sentWhileLoading: Walk = async (world) => {
   expect(await page.evaluate('hooks.config.proxy().getProxyEnabled()')).toBe(false);
 };
 
-/** A handler sees what it has just set, saves that, and goes on from what is saved. */
+/** A handler sees what it has just set, saves that, and goes on from what is saved; what `get()` gives cannot be changed in place. */
 export const setAndSaved: Walk = async (world) => {
   const group = 'set-and-saved';
   await (await installed(world, group)).close();
   const page = await world.open({ group, show: 'Hooks' });
   await expect.poll(() => page.evaluate('hooks.config.base?.id')).toBeTruthy();
   const handler = (code: string) =>
-    page.evaluate<unknown>(`(async () => { const { config, update } = hooks; ${code} })()`);
+    page.evaluate<unknown>(`(async () => { 'use strict'; const { config, update } = hooks; ${code} })()`);
   const save = 'await update.updateInstallation({ config: config.get() });';
   const deletes = 'contacts.getDeletionEnabled(), contacts.object.deletionSettings';
   expect(
@@ -123,4 +123,9 @@ export const setAndSaved: Walk = async (world) => {
   expect(await handler(`config.proxy().setProxyEnabled(true); config.reset(); return config.get();`)).toEqual(
     saved.content,
   );
+  for (const edit of ['', `config.writeObject('contacts').setEnableDeletion();`])
+    expect(
+      await handler(`${edit} try { config.get().write.objects.contacts.deletionSettings.enabled = true; }
+        catch (error) { return error.name; } finally { config.reset(); }`),
+    ).toBe('TypeError');
 };

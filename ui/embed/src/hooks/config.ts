@@ -146,6 +146,13 @@ interface Edited {
 const ownOf = (edited: Edited | undefined, whose: string): ConfigContent | undefined =>
   edited?.whose === whose && edited.content !== edited.madeOn.saved ? edited.content : undefined;
 
+/** A change of it in place would be neither seen nor sent: it throws. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.values(value).forEach(frozen);
+  return Object.freeze(value);
+}
+
 /** What a config is at one moment. */
 interface Draft {
   content: ConfigContent;
@@ -172,7 +179,7 @@ export function useConfig(): LocalConfig {
       const saved = installed?.config.content ?? empty;
       const own = ownOf(now, whose);
       const madeOn = own && now ? now.madeOn : { base: installed };
-      return { content: rememberMadeOn(own ?? saved, madeOn), madeOn, saved };
+      return { content: rememberMadeOn(frozen(own ?? saved), madeOn), madeOn, saved };
     },
     [store, whose, empty],
   );
