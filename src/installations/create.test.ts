@@ -206,6 +206,35 @@ describe('installations/create', () => {
     ]);
   });
 
+  it('§2.4 fieldFilters: refuses a date that is none, on create and on change', async () => {
+    const groupRef = 'dated';
+    await on.connect(groupRef);
+    const dated = (value: string) =>
+      reading({ fieldFilters: [{ fieldName: 'createdate', operator: 'eq', value }] });
+    const refusal = {
+      status: 422,
+      json: {
+        code: 'config-invalid',
+        issues: [
+          {
+            name: 'config.content.read.objects.contacts.fieldFilters[0].value',
+            detail: 'needs a datetime such as 2026-01-31T09:00:00Z',
+          },
+        ],
+      },
+    };
+    expect(await install(body(dated('gestern'), { groupRef }))).toMatchObject(refusal);
+    const made = await install(body(dated('2026-01-31'), { groupRef }));
+    expect(made.status).toBe(201);
+    const change = {
+      updateMask: ['config.content.read.objects.contacts'],
+      installation: { config: { content: dated('gestern') } },
+    };
+    expect(await on.call('PATCH', `/integrations/crm/installations/${made.json.id}`, change)).toMatchObject(
+      refusal,
+    );
+  });
+
   it('§2.4 selectedFieldMappings: tells a mapping that stands the wrong way round, by what is asked and by what is there', async () => {
     const groupRef = 'reversed';
     await on.connect(groupRef);

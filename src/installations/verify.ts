@@ -10,7 +10,13 @@ import {
 } from '../providers/index.ts';
 import { describedOnce, tolerant, type Describe } from './asking.ts';
 import { bodyIssue, contentPath } from './config/issue.ts';
-import { namedFields, unknownFieldIssues, type NamedObject } from './config/named-fields.ts';
+import {
+  filterValueIssues,
+  namedFields,
+  unknownFieldIssues,
+  type NamedField,
+  type NamedObject,
+} from './config/named-fields.ts';
 import { entryOf } from './config/objects.ts';
 import { samplesOf, type Sample } from './config/sampling.ts';
 import type { ConfigContent } from './config/schema.ts';
@@ -87,18 +93,21 @@ function refuseObjects(configured: readonly ConfiguredObject[], unknown: Readonl
   if (issues.length > 0) throw refuse(issues, 'config-invalid');
 }
 
-/** The named fields that were not named for the same object before. */
+const keyOf = (objectName: string, { fieldName, value }: NamedField): string =>
+  JSON.stringify([objectName, fieldName, value]);
+
+/** The named fields that were not named for the same object before, and filters that have another value. */
 function newlyNamed({ content, manifest, previous }: Verification): NamedObject[] {
   const known = new Set(
     (previous ? namedFields(previous, manifest) : []).flatMap(({ objectName, fields }) =>
-      fields.map(({ fieldName }) => JSON.stringify([objectName, fieldName])),
+      fields.map((field) => keyOf(objectName, field)),
     ),
   );
   return namedFields(content, manifest)
     .map(({ path, objectName, fields }) => ({
       path,
       objectName,
-      fields: fields.filter(({ fieldName }) => !known.has(JSON.stringify([objectName, fieldName]))),
+      fields: fields.filter((field) => !known.has(keyOf(objectName, field))),
     }))
     .filter((object) => object.fields.length > 0);
 }
@@ -115,7 +124,8 @@ async function verifyFields(
   const issues = objects.flatMap((object) => {
     const answer = answerOf.get(object.objectName);
     if (!answer) return [];
-    if ('object' in answer) return unknownFieldIssues(object, answer.object);
+    if ('object' in answer)
+      return unknownFieldIssues(object, answer.object).concat(filterValueIssues(object, answer.object));
     if (!isBadRequest(answer.failure)) return [];
     return [
       bodyIssue(

@@ -41,7 +41,7 @@ export {
 export { isForwardable, isHeaderValue } from './headers.ts';
 export { providerInfo } from './info.ts';
 export type { Provider } from './provider.ts';
-export { fieldNamed, timeTextOf } from './read.ts';
+export { faultOfFilterValue, fieldNamed, timeTextOf } from './read.ts';
 export { sampleRead } from './sample.ts';
 export { ProviderInfo } from './schema.ts';
 export {

@@ -47,8 +47,25 @@ function refusalOfFilter(object: ObjectDescription, filter: ReadFilter): Failure
       `the filter on ${name} has the operator ${JSON.stringify(operator)}, where only "eq" is known`,
     );
   }
-  if (filterText(value) !== undefined) return undefined;
-  return invalidCall(`the filter on ${name} needs a text, a number or a boolean as its value`);
+  if (filterText(value) === undefined)
+    return invalidCall(`the filter on ${name} needs a text, a number or a boolean as its value`);
+  const fault = faultOfFilterValue(object, filter);
+  return fault === undefined ? undefined : invalidCall(`the filter on ${name} ${fault}`);
+}
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** What is wrong with a value for the type of its field: a time that is none lets no record through, whatever the provider. */
+export function faultOfFilterValue(
+  object: ObjectDescription,
+  { fieldName, value }: Pick<ReadFilter, 'fieldName' | 'value'>,
+): string | undefined {
+  const { valueType } = fieldNamed(object, fieldName) ?? {};
+  if (valueType !== 'date' && valueType !== 'datetime') return undefined;
+  const text = filterText(value) ?? '';
+  const isTime = isMilliseconds(text) || (isoTime.test(text) && timeOf(text) !== undefined);
+  const example = valueType === 'date' ? '2026-01-31' : '2026-01-31T09:00:00Z';
+  return isTime ? undefined : `needs a ${valueType} such as ${example}`;
 }
 
 /** The value of a filter as text; undefined for what is no scalar. */
@@ -81,8 +98,10 @@ function isSame(type: FieldMetadata['valueType'], value: unknown, wanted: unknow
 }
 
 function instant(text: string): number {
-  return /^-?\d{9,}$/.test(text) ? Number(text) : Date.parse(text);
+  return isMilliseconds(text) ? Number(text) : Date.parse(text);
 }
+
+const isMilliseconds = (text: string): boolean => /^-?\d{9,}$/.test(text);
 
 /** Whether a change at this time is asked for. */
 export function isWithin({ since = -Infinity, until }: ReadQuery, at: number): boolean {

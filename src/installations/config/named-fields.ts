@@ -1,11 +1,11 @@
 import { maxIssues, type Issue } from '../../kit/problem.ts';
-import type { ObjectDescription } from '../../providers/index.ts';
+import { faultOfFilterValue, type ObjectDescription } from '../../providers/index.ts';
 import type { ManifestIntegration, ManifestReadObject } from '../../projects/schema.ts';
 import { bodyIssue, contentPath } from './issue.ts';
 import { entriesOf, mappingsOf, reversedMappings, theOtherWay } from './mappings.ts';
 import { nearest } from '../../kit/nearest.ts';
 import { entryOf, objectNamed } from './objects.ts';
-import type { ConfigContent, ReadObjectConfig, WriteObjectConfig } from './schema.ts';
+import type { ConfigContent, FieldFilter, ReadObjectConfig, WriteObjectConfig } from './schema.ts';
 
 /** A field of the provider that a config names, and where. */
 export interface NamedField {
@@ -13,6 +13,8 @@ export interface NamedField {
   fieldName: string;
   /** Of a mapping: the builder's name of the field, and whether the integration asks for a field of the provider's name instead. */
   mapping?: { mapToName: string; isReversed: boolean };
+  /** Of a filter. */
+  value?: FieldFilter['value'];
 }
 
 /** One object of the config with the fields it names; `path` is the object's place. */
@@ -42,7 +44,11 @@ function readFields(
   declared: ManifestReadObject | undefined,
 ): NamedField[] {
   const filters = (at: string, list: ReadObjectConfig['fieldFilters']) =>
-    (list ?? []).map(({ fieldName }, index) => ({ path: `${path}.${at}[${index}].fieldName`, fieldName }));
+    (list ?? []).map(({ fieldName, value }, index) => ({
+      path: `${path}.${at}[${index}].fieldName`,
+      fieldName,
+      value,
+    }));
   const reversed = new Set(reversedMappings(declared, config).map(({ key }) => key));
   return [
     ...selectedFields(config).map((fieldName) => ({
@@ -119,6 +125,14 @@ export function unknownFieldIssues(object: NamedObject, description: ObjectDescr
   return unknownFields(object, description).map(({ field, message }) =>
     bodyIssue(field.path, message, field.fieldName),
   );
+}
+
+/** Values that filters cannot have by the type of their field. */
+export function filterValueIssues({ fields }: NamedObject, description: ObjectDescription): Issue[] {
+  return fields.flatMap(({ path, fieldName, value }) => {
+    const fault = value === undefined ? undefined : faultOfFilterValue(description, { fieldName, value });
+    return fault === undefined ? [] : [bodyIssue(path.replace(/fieldName$/, 'value'), fault, value)];
+  });
 }
 
 /** The fields that the provider does not have for the object, with a sentence for each. */

@@ -142,6 +142,23 @@ describe('ui/embed/state', () => {
     expect(readConfigOf(without, 'contacts')).not.toHaveProperty('fieldFilters');
   });
 
+  it.each([
+    ['date', 'gestern', 'dateNeeded'],
+    ['date', '31.01.2026', 'dateNeeded'],
+    ['date', '2026-01-31', undefined],
+    ['datetime', '2026-13-01', 'timeNeeded'],
+    ['datetime', '2026-01-31T09:00:00+01:00', undefined],
+    ['datetime', '1769850000000', undefined],
+    ['float', '1,5', 'numberNeeded'],
+    ['string', 'gestern', undefined],
+  ] as const)('refuses a filter of the type %s by %s: %s', (valueType, value, text) => {
+    const typed = structuredClone(revision);
+    typed.content.read!.objects[0]!.allFieldsMetadata!['email']!.valueType = valueType;
+    const plan = planSave(edited(whole(), filtered(value)), undefined, typed, offered);
+    const issues = plan.kind === 'refusal' ? plan.issues : [];
+    expect(issues).toEqual(text === undefined ? [] : [{ at: 'read/contacts/filter/0', text }]);
+  });
+
   it('refuses a value of theirs that stands for two of ours', () => {
     const twice = edited(whole(), {
       on: 'read',

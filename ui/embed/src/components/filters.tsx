@@ -75,12 +75,14 @@ function Filter({ filter, field, issue, onChange, onRemove }: FilterProps): Reac
   const t = useText();
   const label = field?.displayName ?? filter.fieldName;
   const values = valuesOf(field);
+  const example = field && examples[field.valueType];
   return (
     <div className="svc-filter">
       <TextField
         label={t('filterIs', { field: label })}
         required
         dir="auto"
+        hint={example === undefined ? undefined : t('filterSuchAs', { example })}
         issue={issue}
         value={String(filter.value)}
         options={values}
@@ -92,6 +94,12 @@ function Filter({ filter, field, issue, onChange, onRemove }: FilterProps): Reac
     </div>
   );
 }
+
+/** Nobody guesses how a time is written. */
+const examples: Partial<Record<FieldMetadata['valueType'], string>> = {
+  date: '2026-01-31',
+  datetime: '2026-01-31T09:00:00Z',
+};
 
 function valuesOf(field: FieldMetadata | undefined): [string, string][] | undefined {
   if (field?.valueType === 'boolean') return ['true', 'false'].map((value) => [value, value]);

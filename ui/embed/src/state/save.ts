@@ -24,6 +24,8 @@ export interface FormIssue {
     | 'filterEmpty'
     | 'numberNeeded'
     | 'integerNeeded'
+    | 'dateNeeded'
+    | 'timeNeeded'
     | { said: string };
 }
 
@@ -85,6 +87,16 @@ function numberIssue(at: string, text: unknown, field: FieldMetadata | undefined
   return isOne ? [] : [{ at, text: isWhole ? 'integerNeeded' : 'numberNeeded' }];
 }
 
+const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** A field of dates or times takes ISO 8601, or milliseconds since the epoch (docs/guides/read.md). */
+function timeIssue(at: string, text: unknown, field: FieldMetadata | undefined): FormIssue[] {
+  const isDate = field?.valueType === 'date';
+  if ((!isDate && field?.valueType !== 'datetime') || typeof text !== 'string') return [];
+  const isOne = /^-?\d{9,}$/.test(text) || (isoTime.test(text) && !Number.isNaN(Date.parse(text)));
+  return isOne ? [] : [{ at, text: isDate ? 'dateNeeded' : 'timeNeeded' }];
+}
+
 function defaultIssues(
   draft: ConfigContent,
   revision: HydratedRevision,
@@ -134,11 +146,12 @@ function filterIssues(
   { fieldFilters = [] }: ReadObjectConfig,
   { allFieldsMetadata = {} }: HydratedReadObject,
 ): FormIssue[] {
-  return fieldFilters.flatMap(({ fieldName, value }, index): FormIssue[] =>
-    value === ''
-      ? [{ at: `${at}/filter/${index}`, text: 'filterEmpty' }]
-      : numberIssue(`${at}/filter/${index}`, value, allFieldsMetadata[fieldName]),
-  );
+  return fieldFilters.flatMap(({ fieldName, value }, index): FormIssue[] => {
+    const place = `${at}/filter/${index}`;
+    if (value === '') return [{ at: place, text: 'filterEmpty' }];
+    const field = allFieldsMetadata[fieldName];
+    return numberIssue(place, value, field).concat(timeIssue(place, value, field));
+  });
 }
 
 const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
