@@ -24,10 +24,22 @@ export const historyChosen: Walk = async (world) => {
   await deploy(platform, manifest);
   const page = await connected(world, 'history', { integration: 'scheduled' });
   const history = page.getByLabel('Existing records');
-  expect(await history.locator('option:checked').textContent()).toBe('As the integration proposes');
+  const proposed = 'Only what changes from now on (as Mailmonkey proposes)';
+  expect(await history.locator('option:checked').textContent()).toBe(proposed);
+  await stepTo(page, 'Review');
+  await page.getByText('Existing records: Only what changes from now on').waitFor();
+  await deploy(platform, manifest.replace('{ days: 0 }', '{ days: 30 }'));
+  await page.waitForTimeout(1_100);
+  await page.evaluate(`dispatchEvent(new Event('focus')); undefined`);
+  await page.getByText('Existing records: The last 30 days').waitFor();
+  await stepTo(page, 'Contacts');
+  expect(await history.locator('option:checked').textContent()).toBe(
+    'The last 30 days (as Mailmonkey proposes)',
+  );
   await history.selectOption({ label: 'Everything' });
   await isAccessible(page);
   await stepTo(page, 'Review');
+  await page.getByText('Existing records: Everything').waitFor();
   await button(page, 'Finish setup').click();
   await heading(page, 'All set').waitFor();
   const at = '/projects/default/integrations/scheduled/installations';

@@ -170,6 +170,7 @@ function Page({ step, state, ...props }: PageProps): ReactNode {
         <p className="svc-intro">{t('reviewIntro')}</p>
         <ReviewPanel
           {...{ revision, draft, offered, connection }}
+          saved={installation?.config.content}
           examples={props.exampleRecords}
           provider={provider.displayName}
         />

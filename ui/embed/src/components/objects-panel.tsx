@@ -2,9 +2,10 @@ import { useRef, type ReactNode } from 'react';
 import type { ConfigContent, HydratedRevision, ReadObjectConfig } from '@svc/client';
 import { readConfigOf, writeConfigOf } from '../state/draft.ts';
 import { withObject, withoutObject, type OfferedMappings } from '../state/questions.ts';
-import { objectsOf, type SharedObject } from '../state/wizard.ts';
+import { historyOf, objectsOf, type SharedObject } from '../state/wizard.ts';
 import { useText } from '../text/index.tsx';
 import { Examples, type ExamplesProps } from './examples.tsx';
+import { historyText } from './read-panel.tsx';
 import { Toggle } from './ui.tsx';
 
 interface ObjectsPanelProps {
@@ -97,10 +98,14 @@ function ObjectRow({ object, read, setRead }: ObjectRowProps): ReactNode {
   );
 }
 
-type ReviewPanelProps = Omit<ExamplesProps, 'objectName'> & { provider: string };
+interface ReviewPanelProps extends Omit<ExamplesProps, 'objectName'> {
+  provider: string;
+  /** The config in force: how much of what exists is read is told of an object that it does not have. */
+  saved: ConfigContent | undefined;
+}
 
 /** What was chosen, object by object, with an example of each on request. */
-export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode {
+export function ReviewPanel({ provider, saved, ...props }: ReviewPanelProps): ReactNode {
   const t = useText();
   const { revision, draft } = props;
   if (objectsOf(revision).length === 0) return <p className="svc-intro">{t('reviewProxy', { provider })}</p>;
@@ -118,6 +123,7 @@ export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode
         const filtered = read?.fieldFilters?.length ?? 0;
         // What the manifest no longer reads is listed by itself.
         const reads = canRead && (read ? !read.disabled : isAlwaysRead);
+        const isNew = !saved || !readConfigOf(saved, objectName);
         return (
           <li key={objectName} className="svc-row">
             <strong>
@@ -129,6 +135,11 @@ export function ReviewPanel({ provider, ...props }: ReviewPanelProps): ReactNode
                   {t('reads')} · {t('summaryFields', { count: fixed + chosen })}
                   {filtered > 0 ? ` · ${t('summaryFilters', { count: filtered })}` : ''}
                   {mapped > 0 ? ` · ${t('summaryMapped', { count: mapped })}` : ''}
+                </span>
+              ) : null}
+              {reads && isNew ? (
+                <span className="svc-tag">
+                  {t('history')}: {historyText(historyOf(read, declared), t)}
                 </span>
               ) : null}
               {canWrite ? (

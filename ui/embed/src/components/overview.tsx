@@ -80,6 +80,7 @@ export function Overview({
       {isPaused ? <Notice tone="info">{t('paused')}</Notice> : null}
       <ReviewPanel
         {...{ revision, offered, examples, connection, draft: state.draft }}
+        saved={content}
         provider={provider.displayName}
       />
       <LeftObjects

@@ -16,7 +16,8 @@ import {
   type OfferedMappings,
 } from '../state/questions.ts';
 import type { FormIssue } from '../state/save.ts';
-import { useText } from '../text/index.tsx';
+import { historyOf } from '../state/wizard.ts';
+import { useText, type Translate } from '../text/index.tsx';
 import { FieldList } from './field-list.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
 import { Filters } from './filters.tsx';
@@ -88,7 +89,7 @@ export function ReadPanel({
       {canFilter && choices.length > 0 ? (
         <Filters filters={config?.fieldFilters ?? []} {...{ object, choices, set, issuesAt }} />
       ) : null}
-      {isNew ? <History config={config} set={set} /> : null}
+      {isNew ? <History {...{ object, config, set }} /> : null}
     </div>
   );
 }
@@ -265,7 +266,13 @@ function Values({ question, field, config, set, issues }: ValuesProps): ReactNod
 
 const offeredDays = [30, 90, 365];
 
-function History({ config, set }: Pick<MappingProps, 'config' | 'set'>): ReactNode {
+/** How much of what exists is read, in words. */
+export function historyText(days: ReturnType<typeof historyOf>, t: Translate): string {
+  if (days === 'all') return t('historyAll');
+  return days === 0 ? t('historyNone') : t('historyDays', { days });
+}
+
+function History({ object, config, set }: Pick<MappingProps, 'object' | 'config' | 'set'>): ReactNode {
   const t = useText();
   const period = config?.backfill?.defaultPeriod;
   const value = !period ? '' : period.fullHistory ? 'all' : String(period.days ?? '');
@@ -284,10 +291,9 @@ function History({ config, set }: Pick<MappingProps, 'config' | 'set'>): ReactNo
         <Select
           value={value}
           options={[
-            ['', t('historyDefault')],
-            ['0', t('historyNone')],
-            ...days.map((count) => [String(count), t('historyDays', { days: count })] as const),
-            ['all', t('historyAll')],
+            ['', t('historyDefault', { period: historyText(historyOf(undefined, object), t) })],
+            ...[0, ...days].map((count) => [String(count), historyText(count, t)] as const),
+            ['all', historyText('all', t)],
           ]}
           onChange={change}
         />

@@ -1,4 +1,10 @@
-import type { ConfigContent, HydratedRevision, HydratedWriteObject } from '@svc/client';
+import type {
+  ConfigContent,
+  HydratedReadObject,
+  HydratedRevision,
+  HydratedWriteObject,
+  ReadObjectConfig,
+} from '@svc/client';
 import { readConfigOf, writeConfigOf } from './draft.ts';
 import type { FormIssue } from './save.ts';
 
@@ -30,12 +36,20 @@ export function limitable(draft: ConfigContent, { content }: HydratedRevision): 
   );
 }
 
+/** Days of what exists that are read at first: by the config, else as the manifest proposes, else none. */
+export function historyOf(
+  config: ReadObjectConfig | undefined,
+  declared: HydratedReadObject | undefined,
+): number | 'all' {
+  const { days = 0, fullHistory } = (config?.backfill ?? declared?.backfill)?.defaultPeriod ?? {};
+  return fullHistory ? 'all' : days;
+}
+
 /** Whether records are read that were there before the installation. */
 export function readsHistory(content: ConfigContent, revision: HydratedRevision): boolean {
-  return (revision.content.read?.objects ?? []).some(({ objectName, enabled, backfill }) => {
-    const config = readConfigOf(content, objectName);
-    const { days = 0, fullHistory } = (config?.backfill ?? backfill)?.defaultPeriod ?? {};
-    return (config ? !config.disabled : enabled) && (fullHistory || days > 0);
+  return (revision.content.read?.objects ?? []).some((object) => {
+    const config = readConfigOf(content, object.objectName);
+    return (config ? !config.disabled : object.enabled) && historyOf(config, object) !== 0;
   });
 }
 

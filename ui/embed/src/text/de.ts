@@ -124,7 +124,7 @@ export const de: Texts = {
   filterSuchAs: 'Etwa {example}',
   removeFilter: 'Filter nach {field} entfernen',
   history: 'Vorhandene Datensätze',
-  historyDefault: 'Wie die Integration vorschlägt',
+  historyDefault: '{period} (wie {app} vorschlägt)',
   historyNone: 'Nur was sich ab jetzt ändert',
   historyDays: 'Die letzten {days} Tage',
   historyAll: 'Alle',

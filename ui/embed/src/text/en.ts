@@ -117,7 +117,7 @@ export const en = {
   filterSuchAs: 'Such as {example}',
   removeFilter: 'Remove the filter by {field}',
   history: 'Existing records',
-  historyDefault: 'As the integration proposes',
+  historyDefault: '{period} (as {app} proposes)',
   historyNone: 'Only what changes from now on',
   historyDays: 'The last {days} days',
   historyAll: 'Everything',
