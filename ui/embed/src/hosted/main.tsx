@@ -2,6 +2,7 @@ import type { SvcError } from '@svc/client';
 import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { InstallIntegration, SvcProvider, type Appearance } from '../index.ts';
+import { keepUntilGone } from '../components/kept-draft.ts';
 import { Button, Failure, Loading } from '../components/ui.tsx';
 import { Root, useText } from '../text/index.tsx';
 import { openLink, type OpenedLink } from './link.ts';
@@ -22,23 +23,19 @@ function Page(): ReactNode {
     openLink().then(setOpened, setError);
   };
   useEffect(open, []);
-  if (error)
-    return (
-      <Root {...language}>
-        <section className="svc-card">
-          <Refused error={error} onRetry={open} />
-        </section>
-      </Root>
-    );
-  if (!opened)
-    return (
-      <Root {...language}>
-        <section className="svc-card">
-          <Loading />
-        </section>
-      </Root>
-    );
-  return <Opened opened={opened} onOver={setError} />;
+  // What was entered stays, whatever becomes of the link.
+  return (
+    <>
+      {opened && !error ? null : (
+        <Root {...language}>
+          <section className="svc-card">
+            {error ? <Refused error={error} isOpen={opened !== undefined} onRetry={open} /> : <Loading />}
+          </section>
+        </Root>
+      )}
+      {opened ? <Opened opened={opened} onOver={setError} /> : null}
+    </>
+  );
 }
 
 /** A provider cannot be shown in a frame, nor does its cookie reach one: there it gets a window. */
@@ -46,13 +43,22 @@ const mode = window.self === window.top ? 'redirect' : 'popup';
 
 const isOver = (error: SvcError): boolean => 'code' in error && error.code === 'connect-link-over';
 
-function Refused({ error, onRetry }: { error: SvcError; onRetry: () => void }): ReactNode {
+interface RefusedProps {
+  error: SvcError;
+  /** The page of the link stands below. */
+  isOpen: boolean;
+  onRetry: () => void;
+}
+
+function Refused({ error, isOpen, onRetry }: RefusedProps): ReactNode {
   const t = useText();
   if (!isOver(error)) return <Failure error={error} onRetry={onRetry} />;
+  const Heading = isOpen ? 'h2' : 'h1';
   return (
-    <div className="svc-stack">
-      <h1>{t('linkOver')}</h1>
+    <div className="svc-stack" role={isOpen ? 'alert' : undefined}>
+      <Heading>{t('linkOver')}</Heading>
       <p className="svc-intro">{t('linkOverText')}</p>
+      {isOpen ? <p className="svc-intro">{t('linkOverKept')}</p> : null}
       <div>
         <Button onClick={onRetry}>{t('tryAgain')}</Button>
       </div>
@@ -128,8 +134,11 @@ function readableOn(colour: string): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#10131a' : '#fff';
 }
 
-// Another link that is opened in this tab changes only what stands behind the #.
-addEventListener('hashchange', () => location.reload());
+// Another link that is opened in this tab changes only what stands behind the #. If it is for the same, what was entered is there again.
+addEventListener('hashchange', () => {
+  keepUntilGone();
+  location.reload();
+});
 
 const root = document.getElementById('root');
 if (root)

@@ -230,4 +230,5 @@ export const de: Texts = {
   linkOver: 'Dieser Link gilt nicht mehr',
   linkOverText:
     'Er ist abgelaufen, wurde zurückgenommen oder in einem anderen Browser geöffnet. Bitten Sie den Absender um einen neuen.',
+  linkOverKept: 'Was Sie eingegeben haben, ist noch da, auch wenn Sie den neuen Link in diesem Tab öffnen.',
 };

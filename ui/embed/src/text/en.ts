@@ -219,6 +219,7 @@ export const en = {
   linkOver: 'This link does not hold any more',
   linkOverText:
     'It has expired, was taken back, or was opened in another browser. Ask whoever sent it for a new one.',
+  linkOverKept: 'What you entered is still here, also once you open the new link in this tab.',
 };
 
 export type Texts = typeof en;
