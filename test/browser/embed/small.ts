@@ -87,6 +87,28 @@ export const linkUnanswered: Walk = async (world) => {
   expect(asked).toBe(answers.length + 1);
 };
 
+/** The page says which language it speaks: the one that is asked for, else that of the browser, else English. */
+export const linkSpeaks: Walk = async (world) => {
+  const url = await world.link({ groupRef: 'speaks', singleUse: false });
+  for (const [locale, asked, spoken, text] of [
+    ['de-DE', '', 'de', 'HubSpot verbinden'],
+    ['de-DE', '?language=en', 'en', 'Connect HubSpot'],
+    ['de-DE', '?language=xx', 'de', 'HubSpot verbinden'],
+    ['fr-FR', '', 'en', 'Connect HubSpot'],
+    ['fr-FR', '?language=constructor', 'en', 'Connect HubSpot'],
+  ] as const) {
+    const page = await world.emptyPage({ locale });
+    await page.goto(url.replace('#', `${asked}#`));
+    await button(page, text).waitFor();
+    const shown = await page.evaluate('[document.documentElement.lang, document.querySelector(".svc").lang]');
+    expect([locale, asked, shown]).toEqual([locale, asked, [spoken, spoken]]);
+  }
+  // No link leads to a project that there is not.
+  const page = await world.emptyPage();
+  await page.goto(url.replace(/connect\/[^#]*/, 'connect/nope'));
+  await heading(page, 'This link does not hold any more').waitFor();
+};
+
 /** A link that is taken back while its page is open. */
 export const linkEnded: Walk = async (world) => {
   const path = '/projects/default/connect-links';

@@ -63,7 +63,9 @@ export async function openLink(): Promise<OpenedLink> {
     const { ok, status } = answer;
     const body = parsed(await answer.text());
     if (ok && typeof body['token'] === 'string') return body as unknown as OpenedConnectLink;
-    const { code, detail } = body;
+    const { detail } = body;
+    // What no link and no project looks like leads nowhere, either.
+    const code = body['code'] === 'invalid-request' ? 'connect-link-over' : body['code'];
     if (typeof code === 'string' && status < 500)
       throw new SvcError({ code, status, detail: typeof detail === 'string' ? detail : code });
     throw awayFor(`${status}`);

@@ -1,17 +1,17 @@
 import type { SvcError } from '@svc/client';
 import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { InstallIntegration, SvcProvider, type Appearance } from '../index.ts';
+import { InstallIntegration, SvcProvider } from '../index.ts';
 import { keepUntilGone } from '../components/kept-draft.ts';
 import { Button, Failure, Loading } from '../components/ui.tsx';
-import { Root, useText } from '../text/index.tsx';
+import { Root, spokenOf, useText } from '../text/index.tsx';
 import { openLink, type OpenedLink } from './link.ts';
 import './hosted.css';
 import '../styles.css';
 
 const asked = new URLSearchParams(location.search).get('language') ?? undefined;
-const language: Appearance = asked === undefined ? {} : { language: asked };
-document.documentElement.lang = asked ?? navigator.language;
+const language = spokenOf(asked ?? '', navigator.language);
+document.documentElement.lang = language;
 const returnUrl =
   location.origin + location.pathname + (asked === undefined ? '' : `?language=${encodeURIComponent(asked)}`);
 
@@ -27,7 +27,7 @@ function Page(): ReactNode {
   return (
     <>
       {opened && !error ? null : (
-        <Root {...language}>
+        <Root language={language}>
           <section className="svc-card">
             {error ? <Refused error={error} isOpen={opened !== undefined} onRetry={open} /> : <Loading />}
           </section>
@@ -118,7 +118,7 @@ function Opened({ opened, onOver }: { opened: OpenedLink; onOver: (error: SvcErr
           mode={mode}
           returnUrl={returnUrl}
           backUrl={opened.returnUrl}
-          appearance={{ ...language, appName: project.appName }}
+          appearance={{ language, appName: project.appName }}
         />
       </SvcProvider>
     </>

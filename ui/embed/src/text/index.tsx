@@ -31,6 +31,10 @@ function languageOf(asked: string | undefined): string {
   return (asked ?? (typeof navigator === 'undefined' ? 'en' : navigator.language)).slice(0, 2).toLowerCase();
 }
 
+/** The first of these languages that there are texts in, else English. */
+export const spokenOf = (...asked: readonly string[]): string =>
+  asked.map(languageOf).find((one) => Object.hasOwn(catalogues, one)) ?? 'en';
+
 /** The frame around each component: language, direction, theme, and where the focus is. */
 export function Root({ children, ...appearance }: Appearance & { children: ReactNode }): ReactNode {
   const { language, texts, theme = 'auto', direction, appName = 'the application' } = appearance;
