@@ -20,6 +20,7 @@ import {
   type ShownValue,
 } from '../state/preview.ts';
 import type { OfferedMappings } from '../state/questions.ts';
+import { memberOf } from '../state/member.ts';
 import { useText } from '../text/index.tsx';
 import { Failure, Loading, Notice } from './ui.tsx';
 
@@ -146,7 +147,7 @@ function WriteExample({ revision, draft, objectName, connection, examples }: Exa
   const { provider } = useProviderInfo(connection?.provider);
   const written = { revision, draft, objectName };
   const ask = async (): Promise<SentValue[]> => {
-    const record = exampleOf(written, examples?.[objectName], t('exampleText'));
+    const record = exampleOf(written, memberOf(examples, objectName), t('exampleText'));
     if (Object.keys(record).length === 0) return [];
     const asked = { objectName, config: draftOf(draft, objectName), connectionId: connection?.id };
     const [create, update] = await Promise.all([

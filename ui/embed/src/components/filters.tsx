@@ -3,6 +3,7 @@ import type { FieldFilter, FieldMetadata, HydratedReadObject } from '@svc/client
 import type { ReadEdit } from '../state/draft.ts';
 import { isGone, isValueGone } from '../state/questions.ts';
 import type { FormIssue } from '../state/save.ts';
+import { memberOf } from '../state/member.ts';
 import { useText, type Translate } from '../text/index.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
 import { Button, issueText, TextField } from './ui.tsx';
@@ -28,7 +29,7 @@ export function Filters({ object, choices, filters, set, issuesAt }: FiltersProp
         <Filter
           key={`${index} ${filter.fieldName}`}
           filter={filter}
-          field={object.allFieldsMetadata?.[filter.fieldName]}
+          field={memberOf(object.allFieldsMetadata, filter.fieldName)}
           issue={
             goneText(object, filter, t) ??
             issuesAt(`read/${object.objectName}/filter/${index}`).map((one) => issueText(one, t))[0]
@@ -58,7 +59,7 @@ function goneText(
 ): string | undefined {
   if (isGone(object, fieldName)) return t('filterVanished', { field: fieldName });
   const text = String(value);
-  return isValueGone(object.allFieldsMetadata?.[fieldName], text)
+  return isValueGone(memberOf(object.allFieldsMetadata, fieldName), text)
     ? t('filterValueVanished', { value: text })
     : undefined;
 }

@@ -3,6 +3,7 @@ import type { ConfigContent, HydratedRevision, ReadObjectConfig } from '@svc/cli
 import { readConfigOf, writeConfigOf } from '../state/draft.ts';
 import { withObject, withoutObject, type OfferedMappings } from '../state/questions.ts';
 import { historyOf, objectsOf, type SharedObject } from '../state/wizard.ts';
+import { memberOf } from '../state/member.ts';
 import { useText } from '../text/index.tsx';
 import { Examples, type ExamplesProps } from './examples.tsx';
 import { historyText } from './read-panel.tsx';
@@ -29,16 +30,16 @@ export function ObjectsPanel({
 }: ObjectsPanelProps): ReactNode {
   const t = useText();
   // What was chosen of an object that is switched off and on again.
-  const before = useRef<Record<string, ReadObjectConfig | undefined>>({});
+  const before = useRef(new Map<string, ReadObjectConfig | undefined>());
   const setRead = ({ objectName }: SharedObject, enabled: boolean): void => {
     const object = revision.content.read?.objects.find((one) => one.objectName === objectName);
     if (!object) return;
-    if (!enabled) before.current[objectName] = readConfigOf(draft, objectName);
-    const chosen = before.current[objectName];
+    if (!enabled) before.current.set(objectName, readConfigOf(draft, objectName));
+    const chosen = before.current.get(objectName);
     change((now) =>
       enabled
-        ? withObject(now, object, offered[objectName], chosen)
-        : withoutObject(now, object, { revision, saved, offered: offered[objectName] }),
+        ? withObject(now, object, memberOf(offered, objectName), chosen)
+        : withoutObject(now, object, { revision, saved, offered: memberOf(offered, objectName) }),
     );
   };
   const objects = objectsOf(revision);

@@ -17,6 +17,7 @@ import {
 } from '../state/questions.ts';
 import type { FormIssue } from '../state/save.ts';
 import { historyOf } from '../state/wizard.ts';
+import { memberOf } from '../state/member.ts';
 import { useText, type Translate } from '../text/index.tsx';
 import { FieldList } from './field-list.tsx';
 import { FieldPicker, type Choice } from './field-picker.tsx';
@@ -62,7 +63,7 @@ export function ReadPanel({
     () => choosableFields(object).map(({ fieldName, label }): Choice => ({ value: fieldName, label })),
     [object],
   );
-  const questions = mappingQuestions(object, offered[objectName]);
+  const questions = mappingQuestions(object, memberOf(offered, objectName));
   if (object.error !== undefined)
     return <Notice tone="warning">{t('objectFailed', { object: object.displayName })}</Notice>;
   return (
@@ -131,7 +132,7 @@ function Chosen({ object, optional, config, set }: ChosenProps): ReactNode {
     })),
   ]);
   if (choices.length === 0) return null;
-  const chosen = optional.filter(({ value }) => config?.selectedFields?.[value]).length;
+  const chosen = optional.filter(({ value }) => memberOf(config?.selectedFields, value)).length;
   return (
     <section className="svc-section">
       <h3>{t('optionalFields')}</h3>
@@ -149,8 +150,10 @@ function Chosen({ object, optional, config, set }: ChosenProps): ReactNode {
       <FieldList
         choices={choices}
         gone={gone}
-        chosen={Object.keys(config?.selectedFields ?? {}).filter((name) => config?.selectedFields?.[name])}
-        isChosen={(value) => config?.selectedFields?.[value] === true}
+        chosen={Object.keys(config?.selectedFields ?? {}).filter((name) =>
+          memberOf(config?.selectedFields, name),
+        )}
+        isChosen={(value) => memberOf(config?.selectedFields, value) === true}
         onChange={(fieldNames, selected) => set({ kind: 'fields', fieldNames, selected })}
       />
     </section>
@@ -188,8 +191,8 @@ function Mapping({ question, questions, object, config, issuesAt, ...on }: Mappi
   const t = useText();
   const { mapToName, label, prompt, isRequired, values } = question;
   const at = `read/${object.objectName}`;
-  const fieldName = config?.selectedFieldMappings?.[mapToName];
-  const field = fieldName === undefined ? undefined : object.allFieldsMetadata?.[fieldName];
+  const fieldName = memberOf(config?.selectedFieldMappings, mapToName);
+  const field = fieldName === undefined ? undefined : memberOf(object.allFieldsMetadata, fieldName);
   const isGone = fieldName !== undefined && object.allFieldsMetadata !== undefined && !field;
   const [issue] = issuesAt(`${at}/mapping/${mapToName}`);
   const translator = translatedBy(question, questions, config);
@@ -237,7 +240,7 @@ function Values({ question, field, config, set, issues }: ValuesProps): ReactNod
   const t = useText();
   const id = useId();
   const { fieldName } = field;
-  const values = config?.selectedValueMappings?.[fieldName] ?? {};
+  const values = memberOf(config?.selectedValueMappings, fieldName) ?? {};
   const mapped = new Map(Object.entries(values));
   const change = (value: string, theirs: string): void =>
     set({ kind: 'values', fieldName, values: withValue(values, question, value, theirs) });

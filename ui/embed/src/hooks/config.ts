@@ -19,6 +19,7 @@ import {
   type WriteEdit,
 } from '../state/draft.ts';
 import { fieldsOf } from '../state/questions.ts';
+import { memberOf } from '../state/member.ts';
 import { rememberMadeOn, type MadeOn } from './made-on.ts';
 import { useSvc, useWhose } from './provider.tsx';
 import { useConnection, useInstallation, useIntegration, useRevision, type Answered } from './queries.ts';
@@ -91,7 +92,7 @@ export function useManifest(): Manifest {
         const object = readOf(name);
         return {
           allFields: object ? fieldsOf(object) : [],
-          getField: (fieldName) => object?.allFieldsMetadata?.[fieldName],
+          getField: (fieldName) => memberOf(object?.allFieldsMetadata, fieldName),
         };
       },
     };
@@ -226,12 +227,12 @@ function editingOf(
         },
         setEnableRead: () => set({ kind: 'enabled', enabled: true }),
         setDisableRead: () => set({ kind: 'enabled', enabled: false }),
-        getSelectedField: (fieldName) => object()?.selectedFields?.[fieldName] === true,
+        getSelectedField: (fieldName) => memberOf(object()?.selectedFields, fieldName) === true,
         setSelectedField: ({ fieldName, selected }) => set({ kind: 'field', fieldName, selected }),
-        getFieldMapping: (mapToName) => object()?.selectedFieldMappings?.[mapToName],
+        getFieldMapping: (mapToName) => memberOf(object()?.selectedFieldMappings, mapToName),
         setFieldMapping: ({ fieldName, mapToName }) => set({ kind: 'mapping', mapToName, fieldName }),
         deleteFieldMapping: (mapToName) => set({ kind: 'mapping', mapToName, fieldName: undefined }),
-        getValueMapping: (fieldName) => object()?.selectedValueMappings?.[fieldName],
+        getValueMapping: (fieldName) => memberOf(object()?.selectedValueMappings, fieldName),
         setValueMapping: ({ fieldName, values }) => set({ kind: 'values', fieldName, values }),
       };
     },
@@ -248,7 +249,7 @@ function editingOf(
         getDeletionEnabled: () => object()?.deletionSettings?.enabled === true,
         setEnableDeletion: () => set({ kind: 'deletion', enabled: true }),
         setDisableDeletion: () => set({ kind: 'deletion', enabled: false }),
-        getFieldSettings: (fieldName) => object()?.selectedFieldSettings?.[fieldName],
+        getFieldSettings: (fieldName) => memberOf(object()?.selectedFieldSettings, fieldName),
         setFieldSettings: ({ fieldName, settings }) => set({ kind: 'settings', fieldName, settings }),
       };
     },

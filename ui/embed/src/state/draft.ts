@@ -5,6 +5,7 @@ import type {
   ReadObjectConfig,
   WriteObjectConfig,
 } from '@svc/client';
+import { memberOf } from './member.ts';
 
 /** One change of a config that nobody saved yet. */
 export type Edit =
@@ -35,19 +36,23 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export function applyEdit(draft: ConfigContent, edit: Edit, saved?: ConfigContent): ConfigContent {
   if (edit.on === 'proxy') return { ...draft, proxy: { enabled: edit.enabled } };
   if (edit.on === 'read') {
-    const objects = { ...draft.read?.objects };
-    const key = keyOf(objects, edit.object);
-    const isLeft = edit.set.kind === 'enabled' && !edit.set.enabled && saved !== undefined;
-    if (isLeft && !readConfigOf(saved, edit.object)) delete objects[key];
-    else objects[key] = editedRead(objects[key] ?? { objectName: edit.object }, edit.set);
-    return { ...draft, read: { ...draft.read, objects } };
+    const before = draft.read?.objects ?? {};
+    const key = keyOf(before, edit.object);
+    const isLeft = isOff(edit.set) && saved !== undefined && readConfigOf(saved, edit.object) === undefined;
+    const config = isLeft
+      ? undefined
+      : editedRead(memberOf(before, key) ?? { objectName: edit.object }, edit.set);
+    return { ...draft, read: { ...draft.read, objects: withEntry(before, key, config) } };
   }
-  const objects = { ...draft.write?.objects };
-  const key = keyOf(objects, edit.object);
-  if (edit.set.kind === 'enabled' && !edit.set.enabled) delete objects[key];
-  else objects[key] = editedWrite(objects[key] ?? { objectName: edit.object }, edit.set);
-  return { ...draft, write: { ...draft.write, objects } };
+  const before = draft.write?.objects ?? {};
+  const key = keyOf(before, edit.object);
+  const config = isOff(edit.set)
+    ? undefined
+    : editedWrite(memberOf(before, key) ?? { objectName: edit.object }, edit.set);
+  return { ...draft, write: { ...draft.write, objects: withEntry(before, key, config) } };
 }
+
+const isOff = (set: ReadEdit | WriteEdit): boolean => set.kind === 'enabled' && !set.enabled;
 
 /** Objects are compared without regard to case, as svc does. */
 export function keyOf(objects: Readonly<Record<string, { objectName: string }>>, objectName: string): string {
@@ -58,12 +63,12 @@ export function keyOf(objects: Readonly<Record<string, { objectName: string }>>,
 
 export function readConfigOf(draft: ConfigContent, object: string): ReadObjectConfig | undefined {
   const objects = draft.read?.objects ?? {};
-  return objects[keyOf(objects, object)];
+  return memberOf(objects, keyOf(objects, object));
 }
 
 export function writeConfigOf(draft: ConfigContent, object: string): WriteObjectConfig | undefined {
   const objects = draft.write?.objects ?? {};
-  return objects[keyOf(objects, object)];
+  return memberOf(objects, keyOf(objects, object));
 }
 
 function editedRead(config: ReadObjectConfig, set: ReadEdit): ReadObjectConfig {
@@ -118,9 +123,11 @@ function withEntry<Value>(
   key: string,
   value: Value | undefined,
 ): Record<string, Value> {
-  const entries = Object.entries(map ?? {}).filter(([each]) => each !== key);
+  const entries = new Map(Object.entries(map ?? {}));
+  if (value === undefined) entries.delete(key);
+  else entries.set(key, value);
   // fromEntries defines members, so that a field called __proto__ is one like any other.
-  return Object.fromEntries(value === undefined ? entries : [...entries, [key, value]]);
+  return Object.fromEntries(entries);
 }
 
 function withFields(

@@ -3,6 +3,7 @@ import { readConfigOf, writeConfigOf } from './draft.ts';
 import { mappingQuestions, type OfferedMappings } from './questions.ts';
 import type { FormIssue } from './save.ts';
 import { limitable } from './wizard.ts';
+import { memberOf } from './member.ts';
 
 interface Shown {
   draft: ConfigContent;
@@ -30,10 +31,10 @@ function readPlaces(object: HydratedReadObject, { draft, offered, canFilter }: S
   const config = readConfigOf(draft, objectName);
   if (!config || config.disabled || error !== undefined) return [];
   const at = `read/${objectName}`;
-  const questions = mappingQuestions(object, offered[objectName]);
+  const questions = mappingQuestions(object, memberOf(offered, objectName));
   const values = questions.flatMap((question) => {
-    const fieldName = config.selectedFieldMappings?.[question.mapToName];
-    const field = fieldName === undefined ? undefined : allFieldsMetadata[fieldName];
+    const fieldName = memberOf(config.selectedFieldMappings, question.mapToName);
+    const field = fieldName === undefined ? undefined : memberOf(allFieldsMetadata, fieldName);
     return field?.values && question.values.length > 0 ? [`${at}/values/${fieldName}`] : [];
   });
   const mappings = questions.map(({ mapToName }) => `${at}/mapping/${mapToName}`);

@@ -8,6 +8,7 @@ import type {
 } from '@svc/client';
 import { readConfigOf, writeConfigOf } from './draft.ts';
 import { fieldsOf, type OfferedMappings } from './questions.ts';
+import { memberOf } from './member.ts';
 
 /** A record as the builder's application writes it, by object. */
 export type ExampleRecords = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -44,8 +45,9 @@ export function deliveredValues(
   if (!record) return [];
   const declared = [...(object.requiredFields ?? []), ...(object.optionalFields ?? [])];
   const words = new Map(
-    [...declared, ...(offered[object.objectName] ?? [])].flatMap(({ mapToName, mapToDisplayName }) =>
-      mapToName === undefined ? [] : [[mapToName, mapToDisplayName ?? mapToName] as const],
+    [...declared, ...(memberOf(offered, object.objectName) ?? [])].flatMap(
+      ({ mapToName, mapToDisplayName }) =>
+        mapToName === undefined ? [] : [[mapToName, mapToDisplayName ?? mapToName] as const],
     ),
   );
   const labels = labelsOf(object);
@@ -105,8 +107,8 @@ export function exampleOf(
   const required = (read?.requiredFields ?? []).flatMap(({ fieldName }) => fieldName ?? []);
   const names = [...new Set([...required, ...Object.keys(mappings), ...Object.keys(settings)])];
   const known = new Map((read ? fieldsOf(read) : []).map((field) => [field.fieldName.toLowerCase(), field]));
-  const fieldOf = (name: string) => known.get((mappings[name] ?? name).toLowerCase());
-  const defaultOf = (name: string): unknown => Object.values(settings[name]?.default ?? {})[0];
+  const fieldOf = (name: string) => known.get((memberOf(mappings, name) ?? name).toLowerCase());
+  const defaultOf = (name: string): unknown => Object.values(memberOf(settings, name)?.default ?? {})[0];
   const writable = names.filter((name) => fieldOf(name)?.readOnly !== true);
   const open = writable.filter((name) => defaultOf(name) === undefined);
   const shown = open.length > 0 ? open : writable;
@@ -152,7 +154,7 @@ export function sentValues(
   const mappings = mappingsOf(written);
   const [made = {}, changed = {}] = [create.records[0], update.records[0]] as (PlannedRecord | undefined)[];
   const names = [
-    ...Object.keys(example).map((name) => mappings[name] ?? name),
+    ...Object.keys(example).map((name) => memberOf(mappings, name) ?? name),
     ...Object.keys(made.fields ?? {}),
     ...Object.keys(changed.fields ?? {}),
   ];
@@ -162,8 +164,8 @@ export function sentValues(
     .map((name) => ({
       key: name,
       label: labels.get(name.toLowerCase()) ?? name,
-      create: textOf(made.fields?.[name]),
-      update: textOf(changed.fields?.[name]),
+      create: textOf(memberOf(made.fields, name)),
+      update: textOf(memberOf(changed.fields, name)),
       onlyIfEmpty: ifEmpty.has(name),
     }));
 }

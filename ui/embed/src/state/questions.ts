@@ -8,6 +8,7 @@ import type {
   ReadObjectConfig,
 } from '@svc/client';
 import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit } from './draft.ts';
+import { memberOf } from './member.ts';
 
 /** A field of the builder's that the customer maps one of theirs to. */
 export interface MappingQuestion {
@@ -96,7 +97,7 @@ export function unofferedFields(
   );
   return Object.entries(config?.selectedFields ?? {}).flatMap(([fieldName, isChosen]) =>
     isChosen && !offered.has(fieldName.toLowerCase()) && !isGone(object, fieldName)
-      ? [{ fieldName, label: known[fieldName]?.displayName ?? fieldName }]
+      ? [{ fieldName, label: memberOf(known, fieldName)?.displayName ?? fieldName }]
       : [],
   );
 }
@@ -119,20 +120,22 @@ export function unofferedMappings(
     .map(([mapToName, fieldName]) => ({
       mapToName,
       label: dynamicMappingsInput.find((one) => one.mapToName === mapToName)?.mapToDisplayName ?? mapToName,
-      field: allFieldsMetadata[fieldName]?.displayName ?? fieldName,
+      field: memberOf(allFieldsMetadata, fieldName)?.displayName ?? fieldName,
     }));
 }
 
 /** A name is matched to nothing any more; the values of its field go with it where nothing else is matched to that. */
 export function withoutMapping(draft: ConfigContent, objectName: string, mapToName: string): ConfigContent {
-  const { [mapToName]: fieldName, ...others } = readConfigOf(draft, objectName)?.selectedFieldMappings ?? {};
+  const { selectedFieldMappings = {}, selectedValueMappings } = readConfigOf(draft, objectName) ?? {};
+  const fieldName = memberOf(selectedFieldMappings, mapToName);
   const edited = (now: ConfigContent, set: ReadEdit) =>
     applyEdit(now, { on: 'read', object: objectName, set });
   const left = edited(draft, { kind: 'mapping', mapToName, fieldName: undefined });
-  const isTranslated =
-    fieldName !== undefined &&
-    readConfigOf(draft, objectName)?.selectedValueMappings?.[fieldName] !== undefined;
-  return isTranslated && !Object.values(others).includes(fieldName)
+  if (fieldName === undefined) return left;
+  const isMatched = Object.values(readConfigOf(left, objectName)?.selectedFieldMappings ?? {}).includes(
+    fieldName,
+  );
+  return memberOf(selectedValueMappings, fieldName) !== undefined && !isMatched
     ? edited(left, { kind: 'values', fieldName, values: undefined })
     : left;
 }
@@ -194,10 +197,11 @@ function translatorOf(
   fieldName: string,
   { selectedFieldMappings = {}, selectedValueMappings = {} }: Partial<ReadObjectConfig> = {},
 ): MappingQuestion | undefined {
-  const translated = new Set(Object.keys(selectedValueMappings[fieldName] ?? {}));
+  const translated = new Set(Object.keys(memberOf(selectedValueMappings, fieldName) ?? {}));
   return questions.find(
     ({ mapToName, values }) =>
-      selectedFieldMappings[mapToName] === fieldName && values.some(({ value }) => translated.has(value)),
+      memberOf(selectedFieldMappings, mapToName) === fieldName &&
+      values.some(({ value }) => translated.has(value)),
   );
 }
 
@@ -207,7 +211,7 @@ export function translatedBy(
   questions: readonly MappingQuestion[],
   config: ReadObjectConfig | undefined,
 ): MappingQuestion | undefined {
-  const fieldName = config?.selectedFieldMappings?.[question.mapToName];
+  const fieldName = memberOf(config?.selectedFieldMappings, question.mapToName);
   const found = fieldName === undefined ? undefined : translatorOf(questions, fieldName, config);
   return found === question ? undefined : found;
 }
@@ -223,7 +227,7 @@ export function withMapping(
     applyEdit(now, { on: 'read', object: objectName, set });
   const { mapToName, values } = question;
   const config = readConfigOf(draft, objectName);
-  const before = config?.selectedFieldMappings?.[mapToName];
+  const before = memberOf(config?.selectedFieldMappings, mapToName);
   const others = questions.filter((one) => one !== question);
   const isOwn = (name: string | undefined): name is string =>
     name !== undefined && values.length > 0 && !translatorOf(others, name, config);
@@ -232,7 +236,7 @@ export function withMapping(
     : withoutMapping(draft, objectName, mapToName);
   const mapped = edited(left, { kind: 'mapping', mapToName, fieldName });
   if (!isOwn(fieldName)) return mapped;
-  const suggested = suggestedValues(question, allFieldsMetadata?.[fieldName]);
+  const suggested = suggestedValues(question, memberOf(allFieldsMetadata, fieldName));
   return edited(mapped, { kind: 'values', fieldName, values: suggested });
 }
 
@@ -317,7 +321,7 @@ export function withoutObject(
   const inherits = writeConfigOf(draft, objectName)?.inheritMapping ?? written?.inheritMapping;
   const chosen = readConfigOf(draft, objectName)?.selectedFieldMappings ?? {};
   const isWhole = mappingQuestions(object, offered).every(
-    ({ isRequired, mapToName }) => !isRequired || chosen[mapToName] !== undefined,
+    ({ isRequired, mapToName }) => !isRequired || memberOf(chosen, mapToName) !== undefined,
   );
   const isNeeded = written && inherits && isWhole && Object.keys(chosen).length > 0;
   const off = { on: 'read', object: objectName, set: { kind: 'enabled', enabled: false } } as const;
@@ -330,7 +334,7 @@ export function firstDraft(revision: HydratedRevision, offered: OfferedMappings 
   const empty: ConfigContent = { provider, ...(proxy?.enabled ? { proxy: { enabled: true } } : {}) };
   const readable = (read?.objects ?? []).filter(({ error }) => error === undefined);
   const withReads = readable.reduce(
-    (draft, object) => withObject(draft, object, offered[object.objectName]),
+    (draft, object) => withObject(draft, object, memberOf(offered, object.objectName)),
     empty,
   );
   return (write?.objects ?? [])

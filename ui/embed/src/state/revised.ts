@@ -3,6 +3,7 @@ import { readConfigOf } from './draft.ts';
 import { withObject, type OfferedMappings } from './questions.ts';
 import { declaredIn, readAlways } from './reading.ts';
 import type { FormIssue } from './save.ts';
+import { memberOf } from './member.ts';
 
 /** What a form is shown while its revision changes, and while objects of the account cannot be described. */
 
@@ -82,7 +83,7 @@ export function revised(
       error === undefined && undecided.includes(objectName) && !readConfigOf(draft, objectName),
   );
   return arrived.reduce(
-    (now, object) => withObject(now, object, offered[object.objectName]),
+    (now, object) => withObject(now, object, memberOf(offered, object.objectName)),
     withoutGone(draft, revision),
   );
 }

@@ -2,6 +2,7 @@ import type { FieldMetadata, FieldSetting } from '@svc/client';
 import { writeConfigOf } from './draft.ts';
 import { mappingsOf, type Written } from './preview.ts';
 import { fieldsOf, type OfferedMappings } from './questions.ts';
+import { memberOf } from './member.ts';
 
 /** A field of the provider's that a rule can stand for. */
 export interface RuledField {
@@ -30,7 +31,7 @@ function namesFor({ revision, draft, objectName }: Written, offered: OfferedMapp
   const asked = [
     ...(read?.requiredFields ?? []),
     ...(read?.optionalFields ?? []),
-    ...(offered[objectName] ?? []),
+    ...(memberOf(offered, objectName) ?? []),
   ];
   const mapped = Object.entries(mappingsOf({ revision, draft, objectName }));
   return {

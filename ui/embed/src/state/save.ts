@@ -10,6 +10,7 @@ import type {
 import { readConfigOf } from './draft.ts';
 import { rulesOf } from './rules.ts';
 import { mappingQuestions, translatedBy, type MappingQuestion, type OfferedMappings } from './questions.ts';
+import { memberOf } from './member.ts';
 
 /** What stands at a field of the form: where, and what is wrong, by a key of the catalogue of texts or in svc's words. */
 export interface FormIssue {
@@ -59,8 +60,8 @@ export function issuesOf(
     const config = readConfigOf(draft, object.objectName);
     if (!config || config.disabled) return [];
     const at = `read/${object.objectName}`;
-    const questions = mappingQuestions(object, offered[object.objectName]);
-    const asked = questions.filter(({ mapToName }) => !config.selectedFieldMappings?.[mapToName]);
+    const questions = mappingQuestions(object, memberOf(offered, object.objectName));
+    const asked = questions.filter(({ mapToName }) => !memberOf(config.selectedFieldMappings, mapToName));
     const reversed = reversedIn(object, questions, config);
     const missing = asked
       .filter(({ isRequired, mapToName }) => isRequired || reversed.has(mapToName))
@@ -149,7 +150,7 @@ function filterIssues(
   return fieldFilters.flatMap(({ fieldName, value }, index): FormIssue[] => {
     const place = `${at}/filter/${index}`;
     if (value === '') return [{ at: place, text: 'filterEmpty' }];
-    const field = allFieldsMetadata[fieldName];
+    const field = memberOf(allFieldsMetadata, fieldName);
     return numberIssue(place, value, field).concat(timeIssue(place, value, field));
   });
 }
@@ -167,7 +168,7 @@ function canonical(value: unknown): string {
 /** A mask for each object whose config is another one; the map of written objects when one was taken out. */
 export function masksOf(draft: ConfigContent, base: ConfigContent): string[] {
   const changed = (now: Record<string, unknown> = {}, before: Record<string, unknown> = {}): string[] =>
-    Object.keys(now).filter((key) => !same(now[key], before[key]));
+    Object.keys(now).filter((key) => !same(memberOf(now, key), memberOf(before, key)));
   const named = (['read', 'subscribe'] as const).flatMap((action) =>
     changed(draft[action]?.objects, base[action]?.objects).map(
       (key) => `config.content.${action}.objects.${key.replace(/[\\.:]/g, String.raw`\$&`)}`,
@@ -252,7 +253,7 @@ export function mergeDrafts(
     const keys = [...new Set([...Object.keys(t), ...Object.keys(m)])];
     return Object.fromEntries(
       keys.flatMap((key) => {
-        const one = choose(`${action}/${key}`, b[key], m[key], t[key]);
+        const one = choose(`${action}/${key}`, memberOf(b, key), memberOf(m, key), memberOf(t, key));
         return one === undefined ? [] : [[key, one] as const];
       }),
     );
@@ -327,7 +328,9 @@ export function differences(mine: ConfigContent, theirs: ConfigContent): string[
     const [m, t] = [mine[action]?.objects ?? {}, theirs[action]?.objects ?? {}];
     // What one subscribes to is not asked for in the form: who does not name it has nothing against it.
     const keys = [...new Set([...(action === 'subscribe' ? [] : Object.keys(t)), ...Object.keys(m)])];
-    return keys.filter((key) => !same(m[key], t[key])).map((key) => `${action}/${key}`);
+    return keys
+      .filter((key) => !same(memberOf<unknown>(m, key), memberOf<unknown>(t, key)))
+      .map((key) => `${action}/${key}`);
   });
   return isProxied(mine) === isProxied(theirs) ? objects : [...objects, 'proxy'];
 }
@@ -349,7 +352,7 @@ function placeOf(name: string): string {
   const filter = /^(.*?)\.fieldFilters\[(\d+)\]/.exec(rest);
   if (filter) return `${action}/${filter[1]}/filter/${filter[2]}`;
   const [, object = rest, member, inner] = /^(.*?)\.(\w+)(?:\.(.*))?$/.exec(rest) ?? [];
-  const kind = member === undefined ? undefined : members[member];
+  const kind = member === undefined ? undefined : memberOf(members, member);
   if (kind === undefined || inner === undefined) return `${action}/${object}`;
   const field = action === 'write' ? inner.replace(/\.(default|writeOnCreate|writeOnUpdate).*$/, '') : inner;
   return `${action}/${object}/${kind}/${field}`;
