@@ -208,3 +208,19 @@ export const fieldVanished: Walk = async (world) => {
   await button(page, 'Save changes').click();
   await page.getByText('Saved.').waitFor();
 };
+
+/** What a builder offers and is no mapping is left out; the browser's console says where it stands. */
+export const offeredBroken: Walk = async (world) => {
+  const page = await connected(world, 'offered-broken', { mappings: 'broken' });
+  const logged: string[] = [];
+  page.on('console', (message) => logged.push(message.text()));
+  await page.reload();
+  await stepTo(page, 'Contacts');
+  await page.getByRole('combobox', { name: 'Stage' }).waitFor();
+  expect(await page.getByRole('combobox', { name: 'Nickname' }).count()).toBe(1);
+  expect([...new Set(logged)]).toEqual([
+    '@svc/embed: fieldMapping.contacts[0].mapToName is no text; it is left out',
+    '@svc/embed: fieldMapping.companies is no list; it is left out',
+    '@svc/embed: fieldMapping.contacts: "nickname" is asked for already; it is left out',
+  ]);
+};

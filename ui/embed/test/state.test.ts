@@ -196,7 +196,8 @@ describe('ui/embed/state', () => {
     const kept = first === 'tier' ? { hot: 'new' } : { cold: 'new' };
     expect(readConfigOf(both, 'contacts')?.selectedValueMappings).toEqual({ lifecycle: kept });
     const at = `read/contacts/mapping/${refused}`;
-    const refusal = { kind: 'refusal', issues: [{ at, text: 'fieldTranslated' }] };
+    const name = first === 'tier' ? 'Tier' : 'level';
+    const refusal = { kind: 'refusal', issues: [{ at, text: 'fieldTranslated', values: { name } }] };
     expect(planSave(both, undefined, revision, two)).toEqual(refusal);
     expect(planSave(both, start, revision, two)).toEqual(refusal);
     // Another field mends it, and what the first one translates stays.

@@ -8,7 +8,6 @@ import {
   useProviderInfo,
   useRevision,
 } from '../hooks/queries.ts';
-import type { OfferedMappings } from '../state/questions.ts';
 import { failureOf, unloadedIn, withDescribed } from '../state/revised.ts';
 import { Root, useText, type TextKey } from '../text/index.tsx';
 import { ConnectForm, type ConnectFormProps } from './connect-form.tsx';
@@ -20,8 +19,7 @@ import { hasKept } from './kept-draft.ts';
 import { useReturned } from './returning.ts';
 import { FieldsFailed } from './unloaded.tsx';
 import { useFresh } from './use-fresh.ts';
-
-const noMappings: OfferedMappings = {};
+import { useOffered } from './use-offered.ts';
 
 /** Connects, asks what is shared and how it is mapped, and installs; later the place to change all of it. */
 export function InstallIntegration({ appearance = {}, ...props }: InstallIntegrationProps): ReactNode {
@@ -157,6 +155,7 @@ function Connecting({ told, ...form }: ConnectingProps): ReactNode {
 
 function WithFields(props: InstalledProps): ReactNode {
   const { answer, failure, error, isFetching, refetch, whole, shown, isTold, close } = useFields(props);
+  const offered = useOffered(props.fieldMapping, shown);
   const t = useText();
   const again = (
     <BusyButton busy={isFetching} busyText={t('loading')} onClick={() => void refetch()}>
@@ -192,7 +191,7 @@ function WithFields(props: InstalledProps): ReactNode {
       <Configure
         {...props}
         revision={shown}
-        offered={props.fieldMapping ?? noMappings}
+        offered={offered}
         again={failure === undefined ? again : undefined}
       />
     </>

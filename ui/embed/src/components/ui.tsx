@@ -133,7 +133,7 @@ export function Said({ children }: { children: string }): ReactNode {
 }
 
 export function issueText(issue: FormIssue, t: Translate): ReactNode {
-  return typeof issue.text === 'string' ? t(issue.text) : <Said>{issue.text.said}</Said>;
+  return typeof issue.text === 'string' ? t(issue.text, issue.values) : <Said>{issue.text.said}</Said>;
 }
 
 /** What is wrong at a place of the form; `id` so that its field can name it. */

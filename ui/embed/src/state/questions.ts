@@ -9,6 +9,7 @@ import type {
 } from '@svc/client';
 import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit } from './draft.ts';
 import { memberOf } from './member.ts';
+import { freshIn } from './offered.ts';
 
 /** A field of the builder's that the customer maps one of theirs to. */
 export interface MappingQuestion {
@@ -41,7 +42,9 @@ export function mappingQuestions(
   return [
     ...(object.requiredFields ?? []).flatMap(ask(true)),
     ...(object.optionalFields ?? []).flatMap(ask(false)),
-    ...offered.filter(({ fieldName }) => fieldName === undefined).map((one) => questionOf(one, false)),
+    ...freshIn(object, offered)
+      .filter(({ fieldName }) => fieldName === undefined)
+      .map((one) => questionOf(one, false)),
   ];
 }
 

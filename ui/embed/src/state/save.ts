@@ -28,6 +28,8 @@ export interface FormIssue {
     | 'dateNeeded'
     | 'timeNeeded'
     | { said: string };
+  /** What the text has in braces. */
+  values?: { name: string };
 }
 
 export type SavePlan =
@@ -69,9 +71,11 @@ export function issuesOf(
         at: `${at}/mapping/${mapToName}`,
         text: reversed.has(mapToName) ? 'mappingReversed' : 'mappingMissing',
       }));
-    const translated = questions
-      .filter((question) => translatedBy(question, questions, config))
-      .map(({ mapToName }): FormIssue => ({ at: `${at}/mapping/${mapToName}`, text: 'fieldTranslated' }));
+    const translated = questions.flatMap((question): FormIssue[] => {
+      const translator = translatedBy(question, questions, config);
+      const values = translator && { name: translator.label };
+      return values ? [{ at: `${at}/mapping/${question.mapToName}`, text: 'fieldTranslated', values }] : [];
+    });
     const isEmpty =
       missing.length === 0 && !choosesSomething(config) && (object.requiredFields ?? []).length === 0;
     const empty: FormIssue[] = isEmpty ? [{ at, text: 'nothingChosen' }] : [];

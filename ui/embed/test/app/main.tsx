@@ -48,6 +48,11 @@ const fieldMapping = {
     },
   ],
 };
+/** As JavaScript without types may have it. */
+const brokenMapping = {
+  contacts: [{}, { mapToName: 'nickname' }, ...fieldMapping.contacts],
+  companies: null,
+};
 const theme = asked('theme', 'auto');
 document.documentElement.dir = asked('dir', 'ltr');
 document.body.style.background = theme === 'dark' ? '#0f1217' : '#eef0f4';
@@ -78,7 +83,9 @@ function Shown({ integration, groupRef }: { integration: string; groupRef: strin
         mode: asked('mode', 'popup'),
         ...(query.has('returnUrl') ? { returnUrl: asked('returnUrl') } : {}),
         quiet: query.has('quiet'),
-        ...(query.has('mappings') ? { fieldMapping } : {}),
+        ...(query.has('mappings')
+          ? { fieldMapping: asked('mappings') === 'broken' ? brokenMapping : fieldMapping }
+          : {}),
         appearance: {
           language: asked('language', 'en'),
           theme,
