@@ -227,3 +227,22 @@ export const onlyProxy: Walk = async (world) => {
   await button(page, 'Uninstall').click();
   await page.getByText('The connection is removed, too').waitFor();
 };
+
+/** What a builder mistypes is told as a fault of the application; the browser's console says which prop it is. */
+export const propMistyped: Walk = async (world) => {
+  for (const [query, text, said] of [
+    [{ integration: '' }, 'That is a fault of Mailmonkey', 'integration of <SvcProvider> is empty'],
+    [{ noToken: '1' }, 'That is a fault of Mailmonkey', '<SvcProvider> has no getToken'],
+    [{ integration: 'nope' }, 'That is a fault of Mailmonkey', 'there is no integration nope'],
+  ] as const) {
+    const page = await world.open({ group: 'mistyped', ...query });
+    const logged: string[] = [];
+    page.on('console', (message) => logged.push(message.text()));
+    await page.reload();
+    await page.getByText(text).waitFor();
+    expect(await page.getByText(/TypeError|\/v1\//).count()).toBe(0);
+    expect([...new Set(logged.filter((line) => line.includes('@svc/embed')))]).toEqual([
+      `@svc/embed: ${said}`,
+    ]);
+  }
+};

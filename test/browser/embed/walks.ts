@@ -41,6 +41,7 @@ import {
   noToken,
   onlyProxy,
   pickedByKeys,
+  propMistyped,
 } from './small.ts';
 import type { Walk } from './steps.ts';
 import { choiceUnoffered } from './unoffered.ts';
@@ -107,6 +108,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['says that the link ended while its page was open', linkEnded],
   ['says that the link ended while its form was filled in', linkEndedInForm],
   ['says why there is no token', noToken],
+  ['says which prop is mistyped', propMistyped],
   ['tells hooks that there is no account yet', hooksUnconnected],
   ['has nothing to choose where only the provider is called', onlyProxy],
 ];

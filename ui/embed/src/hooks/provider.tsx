@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore, type ReactNode } from 'react';
-import { createFrontend, type Frontend } from '@svc/client';
+import { createFrontend, type Frontend, type SvcError } from '@svc/client';
 import { createQueryStore, type Loaded, type QueryStore } from './store.ts';
-import { createTokens, isDevelopment, warnOfKey, type GetToken } from './tokens.ts';
+import { createTokens, faultOfPage, isDevelopment, warnOfKey, type GetToken } from './tokens.ts';
 
 export interface SvcProviderProps {
   /** Where svc is, such as `https://svc.example.com`. */
@@ -24,6 +24,8 @@ export interface SvcProviderProps {
 export interface SvcContext extends Omit<SvcProviderProps, 'getToken' | 'apiKey' | 'children'> {
   svc: Frontend;
   store: QueryStore;
+  /** Why nothing can be asked for. */
+  fault: SvcError | undefined;
 }
 
 const Context = createContext<SvcContext | undefined>(undefined);
@@ -42,9 +44,10 @@ export function SvcProvider({ children, ...props }: SvcProviderProps): ReactNode
       consumerRef,
       svc: connect({ baseUrl, project, apiKey, groupRef, consumerRef }, (person) => {
         if (latest.getToken) return latest.getToken(person);
-        throw new TypeError('<SvcProvider>: give `getToken`, or in development `apiKey`');
+        throw faultOfPage('<SvcProvider> has no getToken');
       }),
       store: createQueryStore(),
+      fault: faultIn({ project, integration, groupRef, consumerRef }),
     }),
     [baseUrl, project, apiKey, integration, groupRef, consumerRef, latest],
   );
@@ -58,6 +61,13 @@ export function SvcProvider({ children, ...props }: SvcProviderProps): ReactNode
     [reached, groupName, consumerName],
   );
   return <Context.Provider value={value}>{children}</Context.Provider>;
+}
+
+function faultIn(props: Readonly<Record<string, unknown>>): SvcError | undefined {
+  const empty = Object.keys(props).filter((name) => typeof props[name] !== 'string' || props[name] === '');
+  return empty.length === 0
+    ? undefined
+    : faultOfPage(`${empty.join(', ')} of <SvcProvider> is empty`, 'page-fault');
 }
 
 export function useSvc(): SvcContext {
@@ -133,14 +143,14 @@ function hinting(): (url: string, sent: RequestInit) => Promise<Response> {
 
 /** What svc answers under a key; `undefined` as the key asks for nothing. */
 export function useQuery<Value>(key: string | undefined, load: () => Promise<Value>): Loaded<Value> {
-  const { store } = useSvc();
+  const { store, fault } = useSvc();
   const state = useSyncExternalStore(
     store.subscribe,
     () => (key === undefined ? idle : store.read(key)),
     () => idle,
   );
   useEffect(() => {
-    if (key !== undefined) store.want(key, load);
+    if (key !== undefined) store.want(key, fault ? async () => Promise.reject(fault) : load);
   });
   return state as Loaded<Value>;
 }

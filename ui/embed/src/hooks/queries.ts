@@ -10,6 +10,7 @@ import {
 } from '@svc/client';
 import { useQuery, useSvc, type SvcContext } from './provider.tsx';
 import type { Loaded } from './store.ts';
+import { faultOfPage } from './tokens.ts';
 
 /** How far an answer is, in the words of the reference hooks. */
 export interface Answered {
@@ -39,7 +40,11 @@ export function useIntegration(): Answered & { integration: Integration | undefi
       svc.api.GET('/v1/projects/{projectIdOrName}/integrations/{integrationIdOrName}', {
         params: { path: { projectIdOrName: project, integrationIdOrName: integration } },
       }),
-    ),
+    ).catch((cause: SvcError) => {
+      throw cause.code === 'not-found'
+        ? faultOfPage(`there is no integration ${integration}`, 'page-fault')
+        : cause;
+    }),
   );
   return { integration: state.data, ...answered(state, () => store.refresh('integration')) };
 }

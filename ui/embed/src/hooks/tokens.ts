@@ -102,10 +102,10 @@ export const isDevelopment = (): boolean =>
   /(^|\.)localhost$|^127\.|^\[::1\]$/.test(location.hostname);
 
 /** Who uses the page can do nothing about it. */
-function faultOfPage(detail: string): SvcError {
+export function faultOfPage(detail: string, code = 'token-missing'): SvcError {
   // oxlint-disable-next-line no-console -- for whoever built the page
   console.error(`@svc/embed: ${detail}`);
-  return new SvcError({ code: 'token-missing', status: 401, detail });
+  return new SvcError({ code, status: 401, detail });
 }
 
 interface GivenParts extends Claims {

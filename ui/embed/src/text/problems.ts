@@ -6,6 +6,7 @@ export const problemTexts: Readonly<Partial<Record<string, TextKey>>> = {
   'request-timeout': 'offline',
   'token-missing': 'tokenMissing',
   'token-unavailable': 'tokenDown',
+  'page-fault': 'appFault',
   unauthenticated: 'sessionOver',
   forbidden: 'notYours',
   'connect-link-over': 'linkOver',

@@ -7,6 +7,7 @@ import {
   InstallIntegration,
   SvcProvider,
   useConfig,
+  useCreateInstallation,
   useInstallation,
   useManifest,
   useUpdateInstallation,
@@ -21,7 +22,13 @@ function Hooks(): ReactNode {
   const { isPending, isConnected } = manifest;
   const config = useConfig();
   Object.assign(window, {
-    hooks: { config, manifest, installation: useInstallation(), update: useUpdateInstallation() },
+    hooks: {
+      config,
+      manifest,
+      installation: useInstallation(),
+      create: useCreateInstallation(),
+      update: useUpdateInstallation(),
+    },
   });
   const known = { isPending, isConnected, provider: config.get().provider, installable: config.isConnected };
   return <output>{JSON.stringify(known)}</output>;
@@ -73,7 +80,7 @@ function Shown({ integration, groupRef }: { integration: string; groupRef: strin
     <SvcProvider
       baseUrl={asked('base')}
       project={asked('project')}
-      getToken={getToken}
+      {...(query.has('noToken') ? {} : { getToken })}
       integration={integration}
       groupRef={groupRef}
       consumerRef={asked('consumer', 'ada')}
