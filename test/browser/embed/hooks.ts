@@ -129,3 +129,19 @@ export const setAndSaved: Walk = async (world) => {
         catch (error) { return error.name; } finally { config.reset(); }`),
     ).toBe('TypeError');
 };
+
+/** What JavaScript leaves out is an error to look at. */
+export const givenNothing: Walk = async (world) => {
+  const page = await world.open({ group: 'given-nothing', show: 'Hooks' });
+  await expect.poll(() => page.evaluate('hooks.config.isConnected')).toBe(false);
+  for (const [name, call] of [
+    ['create', 'createInstallation'],
+    ['update', 'updateInstallation'],
+  ] as const)
+    for (const given of ['', '{}']) {
+      expect(await page.evaluate(`hooks.${name}.${call}(${given})`)).toBeUndefined();
+      await expect
+        .poll(() => page.evaluate(`[hooks.${name}.error?.code, hooks.${name}.error?.detail]`))
+        .toEqual(['invalid-request', `${call} needs {config}.`]);
+    }
+};

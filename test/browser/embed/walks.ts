@@ -21,7 +21,7 @@ import { draftOverRedirect } from './left.ts';
 import { objectGone, objectLoadedLater } from './part.ts';
 import { ruleForField } from './rules.ts';
 import { objectDeclined } from './shared.ts';
-import { draftOfHooks, fieldsOfInstalled, sentWhileLoading, setAndSaved } from './hooks.ts';
+import { draftOfHooks, fieldsOfInstalled, givenNothing, sentWhileLoading, setAndSaved } from './hooks.ts';
 import {
   hostedInFrame,
   onlyItsOwnWindow,
@@ -109,6 +109,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['says that the link ended while its form was filled in', linkEndedInForm],
   ['says why there is no token', noToken],
   ['says which prop is mistyped', propMistyped],
+  ['has an error where hooks are given nothing', givenNothing],
   ['tells hooks that there is no account yet', hooksUnconnected],
   ['has nothing to choose where only the provider is called', onlyProxy],
 ];

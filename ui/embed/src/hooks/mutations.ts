@@ -35,6 +35,12 @@ function tell(listener: () => void): void {
   }
 }
 
+/** JavaScript lets it be left out: whoever builds the page reads what is missing. */
+function given<Given extends object>(asked: Given, name: keyof Given & string, call: string): Given {
+  if (((Object(asked) as Given)[name] ?? undefined) !== undefined) return asked;
+  throw new SvcError({ code: 'invalid-request', status: 400, detail: `${call} needs {${name}}.` });
+}
+
 /** Work that a button begins, and how far it is. */
 export function useMutation<Given, Value>(
   work: (given: Given) => Promise<Value>,
@@ -44,20 +50,21 @@ export function useMutation<Given, Value>(
   // How it ended for one customer says nothing to another.
   const state: State = last.whose === whose ? last : { whose, phase: 'idle' };
   const run = useCallback(
-    async (given: Given & Ended<Value>) => {
+    async (asked: Given & Ended<Value>) => {
       setState({ whose, phase: 'pending' });
-      const ended = await work(given).then(
+      const on = Object(asked) as Ended<Value>;
+      const ended = await work(asked).then(
         (value) => ({ value }),
         (cause: unknown) => ({ error: problemOf(cause) }),
       );
       if ('error' in ended) {
         setState({ whose, phase: 'error', error: ended.error });
-        tell(() => given.onError?.(ended.error));
+        tell(() => on.onError?.(ended.error));
       } else {
         setState({ whose, phase: 'success' });
-        tell(() => given.onSuccess?.(ended.value));
+        tell(() => on.onSuccess?.(ended.value));
       }
-      tell(() => given.onSettled?.());
+      tell(() => on.onSettled?.());
       return 'value' in ended ? ended.value : undefined;
     },
     [work, whose],
@@ -83,7 +90,8 @@ export function useCreateInstallation(): Mutation & {
 } {
   const { svc, store, integration, groupRef, consumerRef } = useSvc();
   const work = useCallback(
-    async ({ config, connectionId }: { config: ConfigContent; connectionId?: string | undefined }) => {
+    async (asked: { config: ConfigContent; connectionId?: string | undefined }) => {
+      const { config, connectionId } = given(asked, 'config', 'createInstallation');
       const made = await svc.installations.create({
         integration,
         groupRef,
@@ -112,7 +120,8 @@ export function useUpdateInstallation(): Mutation & {
 } {
   const { svc, store, integration, groupRef, consumerRef } = useSvc();
   const work = useCallback(
-    async ({ config, base }: { config: ConfigContent; base?: Installation }) => {
+    async (asked: { config: ConfigContent; base?: Installation }) => {
+      const { config, base } = given(asked, 'config', 'updateInstallation');
       const load = () => installationOf({ svc, integration, groupRef });
       const installation = await sentUpon(config, base, async () => store.known('installation', load));
       if (installation === undefined) throw installedMeanwhile();
@@ -152,7 +161,8 @@ export function useDeleteInstallation(): Mutation & {
 } {
   const { svc, store, integration } = useSvc();
   const work = useCallback(
-    async ({ installation }: { installation: Installation }) => {
+    async (asked: { installation: Installation }) => {
+      const { installation } = given(asked, 'installation', 'deleteInstallation');
       await svc.installations.delete({ integration, installationId: installation.id });
       store.set('installation', null);
       // Its connection may have gone with it.
