@@ -185,16 +185,7 @@ export const fieldVanished: Walk = async (world) => {
   await page.getByRole('checkbox', { name: /Shirt size/ }).check();
   await finish(page);
   await heading(page, 'All set').waitFor();
-  const { accessToken } = await simulator<{ accessToken: string }>(hubspot, 'POST', '/tokens', {
-    action: 'issue',
-  });
-  for (const { name } of properties) {
-    const gone = await fetch(`${hubspot}/crm/v3/properties/contacts/${name}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${accessToken}` },
-    });
-    expect(gone.status).toBe(204);
-  }
+  await withoutFields(hubspot, properties);
   await page.reload();
   await stepTo(page, 'Contacts');
   await page.getByText('The field “called” is not in your account any more').waitFor();
@@ -224,3 +215,43 @@ export const offeredBroken: Walk = async (world) => {
     '@svc/embed: fieldMapping.contacts: "nickname" is asked for already; it is left out',
   ]);
 };
+
+/** A field goes between loading and the end of the setup: it is told where it stands, in the language of the page. */
+export const fieldGoneMeanwhile: Walk = async (world) => {
+  const { hubspot } = world.platform;
+  const text = { type: 'string', fieldType: 'text', groupName: 'contactinformation' };
+  const properties = [
+    { ...text, name: 'hat_size', label: 'hat_size' },
+    { ...text, name: 'shoe_size', label: 'shoe_size' },
+  ];
+  await simulator(hubspot, 'POST', '/schema', { object: 'contacts', properties });
+  const page = await connected(world, 'gone-meanwhile');
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('hat_size');
+  await page.getByRole('option', { name: 'hat_size' }).click();
+  await page.getByRole('searchbox').fill('shoe');
+  await page.getByRole('checkbox', { name: /shoe_size/ }).check();
+  await withoutFields(hubspot, properties);
+  await finish(page);
+  await page.getByText('The field “hat_size” is not in your account any more').waitFor();
+  await page.getByRole('alert').getByText('Not in your account any more: shoe_size').waitFor();
+  expect(await page.getByText('at the provider').count()).toBe(0);
+  await isAccessible(page);
+  await page.getByRole('combobox', { name: 'Nickname' }).fill('last');
+  await page.getByRole('option', { name: 'Last Name' }).click();
+  await page.getByRole('checkbox', { name: /shoe_size/ }).uncheck();
+  await finish(page);
+  await heading(page, 'All set').waitFor();
+};
+
+async function withoutFields(hubspot: string, properties: readonly { name: string }[]): Promise<void> {
+  const { accessToken } = await simulator<{ accessToken: string }>(hubspot, 'POST', '/tokens', {
+    action: 'issue',
+  });
+  for (const { name } of properties) {
+    const gone = await fetch(`${hubspot}/crm/v3/properties/contacts/${name}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(gone.status).toBe(204);
+  }
+}

@@ -1,6 +1,7 @@
 import { anotherAccount, refusedAccount } from './accounts.ts';
 import {
   connectionDied,
+  fieldGoneMeanwhile,
   fieldVanished,
   manifestChanged,
   offeredBroken,
@@ -67,6 +68,7 @@ export const walks: readonly [title: string, walk: Walk][] = [
   ['says that the session is over, and goes on after the next sign-in', signedOut],
   ['leaves out what is offered and is no mapping', offeredBroken],
   ['names a field that is not there any more', fieldVanished],
+  ['names a field that goes while the form is open', fieldGoneMeanwhile],
   ['shows a value that is not there any more, and forgets one that the builder renamed', valueVanished],
   ['lists fields that are read and no longer offered, so that they can be left out', choiceUnoffered],
   ['puts a write rule on the field that was chosen', ruleForField],

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ConfigContent, Connection, HydratedRevision, Installation } from '@svc/client';
 import { useSvc, useWhose } from '../hooks/provider.tsx';
 import { applyEdit, type Edit } from '../state/draft.ts';
+import { goneIn } from '../state/gone.ts';
 import { pausedAfter, type Paused } from '../state/reading.ts';
 import { firstDraft, type OfferedMappings } from '../state/questions.ts';
 import { issuesLeft, revised, undecidedAfter, worded } from '../state/revised.ts';
@@ -162,7 +163,7 @@ const useIssues = (
 ): Told['issues'] =>
   useMemo(() => {
     const left = isInstalled ? issues : issuesLeft(issues, revision);
-    return worded(left, issuesOf(draft, revision, offered));
+    return worded(left, issuesOf(draft, revision, offered).concat(goneIn(draft, revision, offered)));
   }, [issues, revision, isInstalled]);
 
 type SetLocal = (next: (now: Local | undefined) => Local | undefined) => void;

@@ -107,14 +107,17 @@ export function useSending(
       ...nothingTold,
       error: cause as SvcError,
     }));
-    if (sent.error || sent.issues.length > 0) askAround(store);
+    askAround(store, sent);
     return sent;
   };
 }
 
-/** What keeps it from being saved may be that something else changed: the form then shows it. */
-function askAround(store: QueryStore): void {
-  for (const key of ['integration', 'connection']) void store.refresh(key);
+/** What keeps it from being saved may be that something else changed, or that a field is gone: the form then shows it. */
+function askAround(store: QueryStore, { error, issues }: Sent): void {
+  if (!error && issues.length === 0) return;
+  const isRefused = issues.some(({ text }) => typeof text !== 'string');
+  for (const key of ['integration', 'connection', ...(isRefused ? ['revision'] : [])])
+    void store.refresh(key);
 }
 
 /** What svc refuses is told at its field; what has none, above the form. */

@@ -109,7 +109,9 @@ export function issuesLeft(issues: readonly FormIssue[], revision: HydratedRevis
 
 /** What svc found first, as by a newer revision, and the form finds by now, too, is told in the words of the form. */
 export function worded(issues: readonly FormIssue[], known: readonly FormIssue[]): readonly FormIssue[] {
-  return issues.map((issue) =>
+  const all = issues.map((issue) =>
     typeof issue.text === 'string' ? issue : (known.find(({ at }) => at === issue.at) ?? issue),
   );
+  // Of several that svc says of one place, the words of the form stand once.
+  return [...new Set(all)];
 }

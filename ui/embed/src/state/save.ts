@@ -27,9 +27,13 @@ export interface FormIssue {
     | 'integerNeeded'
     | 'dateNeeded'
     | 'timeNeeded'
+    | 'vanished'
+    | 'vanishedChosen'
+    | 'filterVanished'
+    | 'ruleVanished'
     | { said: string };
   /** What the text has in braces. */
-  values?: { name: string };
+  values?: Readonly<Record<string, string>>;
 }
 
 export type SavePlan =

@@ -219,6 +219,7 @@ export const de: Texts = {
   valueTwice: 'Jeder Ihrer Werte kann nur einmal verwendet werden.',
   filterEmpty: 'Geben Sie einen Wert an.',
   filterVanished: 'Das Feld „{field}“ gibt es in Ihrem Konto nicht mehr. Entfernen Sie den Filter.',
+  ruleVanished: 'Das Feld „{field}“ gibt es in Ihrem Konto nicht mehr. Entfernen Sie die Regel.',
   filterValueVanished:
     'Den Wert „{value}“ gibt es in Ihrem Konto nicht mehr. Wählen Sie einen anderen, oder entfernen Sie den Filter.',
   numberNeeded: 'Geben Sie eine Zahl an, etwa 1.5.',

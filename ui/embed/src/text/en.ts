@@ -208,6 +208,7 @@ export const en = {
   valueTwice: 'Each of your values can be used once only.',
   filterEmpty: 'Say which value.',
   filterVanished: 'The field “{field}” is not in your account any more. Remove the filter.',
+  ruleVanished: 'The field “{field}” is not in your account any more. Remove the rule.',
   filterValueVanished:
     'The value “{value}” is not in your account any more. Choose another one, or remove the filter.',
   numberNeeded: 'Enter a number, such as 1.5.',
