@@ -48,7 +48,7 @@ const names = Object.getOwnPropertyNames(Object.prototype);
 describe.each(names)('ui/embed/names: %s', (name) => {
   it('is asked for as a mapping, and matched to nothing until somebody does', () => {
     const values = [{ mappedValue: name, mappedDisplayValue: name }];
-    const offered = { contacts: [{ mapToName: 'stage', mappedValues: values }] };
+    const offered = { contacts: [{ mapToName: 'stage', mappedValues: values }, { mapToName: 'mail' }] };
     const object: HydratedReadObject = {
       objectName: 'contacts',
       displayName: 'Contacts',
@@ -56,11 +56,12 @@ describe.each(names)('ui/embed/names: %s', (name) => {
       allFieldsMetadata: ofFields('city', 'email'),
     };
     const revision = revisionOf(object);
-    const first = firstDraft(revision, offered);
+    const mail = { kind: 'mapping', mapToName: 'mail', fieldName: 'email' } as const;
+    const first = reading(firstDraft(revision, offered), 'contacts', mail);
     const questions = mappingQuestions(object, offered.contacts);
     const [question] = questions;
     const config = readConfigOf(first, 'contacts');
-    expect(config?.selectedFieldMappings).toBeUndefined();
+    expect(config?.selectedFieldMappings).toEqual({ mail: 'email' });
     const at = `read/contacts/mapping/${name}`;
     const issues = issuesOf(first, revision, offered);
     expect(issues).toEqual([{ at, text: 'mappingMissing' }]);
@@ -79,7 +80,7 @@ describe.each(names)('ui/embed/names: %s', (name) => {
     expect(ruledFields(written)[0]).toMatchObject({ name, field: { fieldName: 'city' } });
     expect(
       withoutMapping(matched, 'contacts', name).read?.objects['contacts']?.selectedFieldMappings,
-    ).toEqual({});
+    ).toEqual({ mail: 'email' });
   });
 
   it('is a field that the account has, or has not', () => {
