@@ -248,11 +248,11 @@ async function absencesIn(
   const answer = connections
     .client(projectId, asked.id)
     .then((client) => findAbsences(connector, client, describedOnce(connector, client), content))
-    .catch(() => [unasked(provider)]);
-  return Promise.race([answer, setTimeout(askForMs, [unasked(provider)], { ref: false })]);
+    .catch(() => [uncheckedAt(provider)]);
+  return Promise.race([answer, setTimeout(askForMs, [uncheckedAt(provider)], { ref: false })]);
 }
 
-const unasked = (provider: string): Absence => ({
+const uncheckedAt = (provider: string): Absence => ({
   rule: 'names-unchecked',
   path: [],
   message: `${provider} could not be asked now: whether it has the objects and fields that are named was not checked`,

@@ -20,7 +20,7 @@ export async function findAbsences(
     return message === undefined ? [] : [{ rule: 'object-unknown' as const, path, message }];
   });
   const fields = declared
-    .filter(({ fields, objectName }) => connector.describe && fields.length > 0 && !unknown.has(objectName))
+    .filter((object) => connector.describe && object.fields.length > 0 && !unknown.has(object.objectName))
     .map(async (object) => {
       const answer = await describe(object.objectName);
       if (!answer || 'failure' in answer) return [unchecked(object, answer?.failure.message)];

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { HydratedRevision, Installation } from '@svc/client';
 import { readConfigOf } from '../state/draft.ts';
-import type { OfferedMappings } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 import { issuesNowhere } from '../state/nowhere.ts';
 import type { FormIssue } from '../state/save.ts';
 import { isOn, nameOf, readsHistory, stepsOf, stepWith, type Step } from '../state/wizard.ts';

@@ -19,7 +19,7 @@ import {
   type SentValue,
   type ShownValue,
 } from '../state/preview.ts';
-import type { OfferedMappings } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 import { memberOf } from '../state/member.ts';
 import { useText } from '../text/index.tsx';
 import { Failure, Loading, Notice } from './ui.tsx';

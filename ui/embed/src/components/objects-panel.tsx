@@ -1,7 +1,8 @@
 import { useRef, type ReactNode } from 'react';
 import type { ConfigContent, HydratedRevision, ReadObjectConfig } from '@svc/client';
 import { readConfigOf, writeConfigOf } from '../state/draft.ts';
-import { withObject, withoutObject, type OfferedMappings } from '../state/questions.ts';
+import { withObject, withoutObject } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 import { historyOf, objectsOf, type SharedObject } from '../state/wizard.ts';
 import { memberOf } from '../state/member.ts';
 import { useText } from '../text/index.tsx';

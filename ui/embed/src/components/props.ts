@@ -1,6 +1,6 @@
 import type { Connection, Installation, ProviderInfo } from '@svc/client';
 import type { ExampleRecords } from '../state/preview.ts';
-import type { OfferedMappings } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 import type { Appearance } from '../text/index.tsx';
 import type { Returned } from './returning.ts';
 

@@ -13,8 +13,8 @@ import {
   withoutMapping,
   withValue,
   type MappingQuestion,
-  type OfferedMappings,
 } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 import type { FormIssue } from '../state/save.ts';
 import { historyOf } from '../state/wizard.ts';
 import { memberOf } from '../state/member.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react';
 import type { HydratedRevision } from '@svc/client';
 import { offeredIn, takenIn } from '../state/offered.ts';
-import type { OfferedMappings } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 
 /** What the builder offers and can be asked for; whoever built the page reads what cannot. */
 export function useOffered(given: unknown, revision: HydratedRevision | undefined): OfferedMappings {

@@ -3,7 +3,7 @@ import type { ConfigContent, HydratedRevision, Installation, SvcError } from '@s
 import { useCreateInstallation, useUpdateInstallation } from '../hooks/mutations.ts';
 import { useSvc } from '../hooks/provider.tsx';
 import type { QueryStore } from '../hooks/store.ts';
-import type { OfferedMappings } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 import {
   differences,
   issuesAt,

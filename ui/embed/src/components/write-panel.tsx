@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { FieldMetadata, FieldSetting, HydratedRevision, HydratedWriteObject } from '@svc/client';
 import { writeConfigOf, type WriteEdit } from '../state/draft.ts';
-import type { OfferedMappings } from '../state/questions.ts';
+import type { OfferedMappings } from '../state/offered.ts';
 import { ruledFields, rulesOf, type Rule } from '../state/rules.ts';
 import { limitable, nameOf } from '../state/wizard.ts';
 import { issueText, IssueText, Select, Toggle } from './ui.tsx';

@@ -21,4 +21,4 @@ export { usePreviews, type Previews } from './previews.ts';
 export { useConfig, useManifest, type FieldKind, type LocalConfig, type Manifest } from './config.ts';
 export { mergeDrafts, planSave, type FormIssue, type Merge, type SavePlan } from '../state/save.ts';
 export type { ExampleRecords } from '../state/preview.ts';
-export type { OfferedMappings } from '../state/questions.ts';
+export type { OfferedMappings } from '../state/offered.ts';

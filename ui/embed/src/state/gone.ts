@@ -1,6 +1,7 @@
 import type { ConfigContent, HydratedReadObject, HydratedRevision } from '@svc/client';
 import { readConfigOf } from './draft.ts';
-import { isGone, vanishedFields, type OfferedMappings } from './questions.ts';
+import { isGone, vanishedFields } from './questions.ts';
+import type { OfferedMappings } from './offered.ts';
 import { rulesOf } from './rules.ts';
 import type { FormIssue } from './save.ts';
 

@@ -1,6 +1,7 @@
 import type { ConfigContent, HydratedReadObject, HydratedRevision } from '@svc/client';
 import { readConfigOf, writeConfigOf } from './draft.ts';
-import { mappingQuestions, type OfferedMappings } from './questions.ts';
+import { mappingQuestions } from './questions.ts';
+import type { OfferedMappings } from './offered.ts';
 import type { FormIssue } from './save.ts';
 import { limitable } from './wizard.ts';
 import { memberOf } from './member.ts';

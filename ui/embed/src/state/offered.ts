@@ -1,6 +1,8 @@
 import type { DynamicMapping, HydratedReadObject, HydratedRevision } from '@svc/client';
 import { memberOf } from './member.ts';
-import type { OfferedMappings } from './questions.ts';
+
+/** Mappings that the builder offers besides those of the manifest, by object. */
+export type OfferedMappings = Readonly<Record<string, readonly DynamicMapping[]>>;
 
 /** What can be offered, and what the builder reads of the rest. */
 interface Checked<Value> {

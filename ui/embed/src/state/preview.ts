@@ -7,7 +7,8 @@ import type {
   WritePlanned,
 } from '@svc/client';
 import { readConfigOf, writeConfigOf } from './draft.ts';
-import { fieldsOf, type OfferedMappings } from './questions.ts';
+import { fieldsOf } from './questions.ts';
+import type { OfferedMappings } from './offered.ts';
 import { memberOf } from './member.ts';
 
 /** A record as the builder's application writes it, by object. */

@@ -9,7 +9,7 @@ import type {
 } from '@svc/client';
 import { applyEdit, readConfigOf, writeConfigOf, type ReadEdit } from './draft.ts';
 import { memberOf } from './member.ts';
-import { freshIn } from './offered.ts';
+import { freshIn, type OfferedMappings } from './offered.ts';
 
 /** A field of the builder's that the customer maps one of theirs to. */
 export interface MappingQuestion {
@@ -22,9 +22,6 @@ export interface MappingQuestion {
   /** A field that the manifest proposes. */
   proposed: string | undefined;
 }
-
-/** Mappings that the builder offers besides those of the manifest, by object. */
-export type OfferedMappings = Readonly<Record<string, readonly DynamicMapping[]>>;
 
 export function fieldsOf(object: HydratedReadObject): FieldMetadata[] {
   return Object.values(object.allFieldsMetadata ?? {});

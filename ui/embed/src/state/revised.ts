@@ -1,6 +1,7 @@
 import type { ConfigContent, HydratedReadObject, HydratedRevision, HydratedWriteObject } from '@svc/client';
 import { readConfigOf } from './draft.ts';
-import { withObject, type OfferedMappings } from './questions.ts';
+import { withObject } from './questions.ts';
+import type { OfferedMappings } from './offered.ts';
 import { declaredIn, readAlways } from './reading.ts';
 import type { FormIssue } from './save.ts';
 import { memberOf } from './member.ts';

@@ -1,7 +1,8 @@
 import type { FieldMetadata, FieldSetting } from '@svc/client';
 import { writeConfigOf } from './draft.ts';
 import { mappingsOf, type Written } from './preview.ts';
-import { fieldsOf, type OfferedMappings } from './questions.ts';
+import { fieldsOf } from './questions.ts';
+import type { OfferedMappings } from './offered.ts';
 import { memberOf } from './member.ts';
 
 /** A field of the provider's that a rule can stand for. */

@@ -9,7 +9,8 @@ import type {
 } from '@svc/client';
 import { readConfigOf } from './draft.ts';
 import { rulesOf } from './rules.ts';
-import { mappingQuestions, translatedBy, type MappingQuestion, type OfferedMappings } from './questions.ts';
+import { mappingQuestions, translatedBy, type MappingQuestion } from './questions.ts';
+import type { OfferedMappings } from './offered.ts';
 import { memberOf } from './member.ts';
 
 /** What stands at a field of the form: where, and what is wrong, by a key of the catalogue of texts or in svc's words. */
