@@ -13,6 +13,7 @@ import type {
   RetryOperationRequest,
   RetryOperationsRequest,
   WriteAccepted,
+  WrittenRecord,
 } from './generated/api.ts';
 import { listOf, type List, type PageQuery } from './pages.ts';
 import { pause } from './pause.ts';
@@ -32,6 +33,8 @@ export interface Operations {
   find(query?: Query, options?: CallOptions): List<Operation>;
   /** What became of each record of a write. */
   records(operationId: string, query?: PageQuery, options?: CallOptions): List<OperationRecord>;
+  /** One of them, by its place in the request from 0, with what was asked to be written. */
+  record(operationId: string, index: number, options?: CallOptions): Promise<WrittenRecord>;
   logs(operationId: string, options?: CallOptions): Promise<OperationLog[]>;
   /** What the provider was sent, and what it answered; oldest first. */
   exchanges(operationId: string, query?: PageQuery, options?: CallOptions): List<OperationExchange>;
@@ -104,6 +107,10 @@ export function operationsOf({ api, projectIdOrName }: Calls): Operations {
         const params = { ...at(operationId), query };
         return answerOf(api.GET(`${one}/records`, { params, ...options }));
       }, first),
+    record: (operationId, index, options = {}) => {
+      const params = { path: { projectIdOrName, operationId, index } };
+      return answerOf(api.GET(`${one}/records/{index}`, { params, ...options }));
+    },
     logs: (operationId, options = {}) =>
       answerOf(api.GET(`${one}/logs`, { params: at(operationId), ...options })),
     resolve: (operationId, body, options = {}) =>
