@@ -109,8 +109,8 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: 'src/providers/answer.ts',
-        find: '(status >= 500 && !notReached.has(status))',
-        replace: '(status > 500 && !notReached.has(status))',
+        find: 'status === 408 || status >= 500 ||',
+        replace: 'status === 408 || status > 500 ||',
       },
     ],
     tests: ['src/providers/hubspot/write.test.ts', 'src/providers/salesforce/write.test.ts'],
@@ -221,8 +221,8 @@ const findOperations = statement(`,
     changes: [
       {
         file: 'src/providers/answer.ts',
-        find: '(status >= 500 && !notReached.has(status))',
-        replace: '(status >= 500 && status !== 503 && !notReached.has(status))',
+        find: 'status === 408 || status >= 500 ||',
+        replace: 'status === 408 || (status >= 500 && status !== 503) ||',
       },
     ],
     tests: ['test/journeys/write-failures.test.ts'],
