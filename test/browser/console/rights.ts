@@ -94,6 +94,9 @@ export const projectRenamed: Walk = async (world) => {
   expect(await page.getByLabel('Label').inputValue()).toBe('typed before');
   await page.getByRole('button', { name: 'Make the key' }).click();
   await page.getByText('It is shown only now').waitFor();
+  // A name counts the same in upper and lower case, as in the API.
+  await page.goto(`${platform.base}/projects/ELSEWHERE/keys`);
+  await page.getByRole('button', { name: 'New API key' }).waitFor();
   // The old address is nobody's.
   await page.goto(`${platform.base}/projects/under-ones-feet/keys`);
   await gone(page, 'project');
