@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../../../test/database.ts';
 import { migrate } from './migrate.ts';
+import { briefly, underSchemaLock, withSchemaClient } from './schema-lock.ts';
 
 const one = '-- compatible: adds a table.\nCREATE TABLE one (id int);';
 const two = '-- breaking: renames a table.\nALTER TABLE one RENAME TO two;';
@@ -143,6 +144,19 @@ describe('src/kit/db/migrate', () => {
     for (const [name, text] of Object.entries(files)) await put(name, text);
     await expect(migrate(empty.database, { directory })).rejects.toThrow(message);
     expect(await tables()).toEqual([]);
+  });
+
+  it('waits for nobody when there is nothing to apply, and has the database end a session that is lost with the lock', async () => {
+    await put('0001-one.sql', one);
+    await migrate(empty.database, { directory });
+    const limit = await withSchemaClient(empty.database.directUrl, (client) =>
+      underSchemaLock(client, briefly, async () => {
+        expect((await migrate(empty.database, { directory })).applied).toEqual([]);
+        const { rows } = await client.query('SHOW idle_in_transaction_session_timeout');
+        return rows;
+      }),
+    );
+    expect(limit).toEqual([{ idle_in_transaction_session_timeout: '10s' }]);
   });
 
   it('waits for a table in short turns, and goes on when it is free', async () => {

@@ -65,6 +65,9 @@ export async function migrate(
 ): Promise<{ applied: string[]; later: string[] }> {
   const migrations = await readMigrations(options.directory);
   return withSchemaClient(database.directUrl, async (client) => {
+    // Without the lock: a start that has nothing to apply waits for no other node.
+    const found = compare(migrations, await findJournal(client));
+    if (found.missing.length === 0) return { applied: [], later: found.later };
     const applied: string[] = [];
     for (;;) {
       const { names, later } = await underSchemaLock(client, patiently, () =>
@@ -80,12 +83,7 @@ export async function migrate(
 
 /** Whether migrations were ever applied in the database. Changes nothing. */
 export function isMigrated(url: string): Promise<boolean> {
-  return withSchemaClient(url, async (client) => {
-    const { rows } = await client.query<{ found: boolean }>(
-      "SELECT to_regclass('migrations') IS NOT NULL AS found",
-    );
-    return rows[0]?.found ?? false;
-  });
+  return withSchemaClient(url, hasJournal);
 }
 
 /** What a start of this release would apply, and what was applied last. Changes nothing; throws as {@link migrate} does. */
@@ -94,10 +92,7 @@ export async function missingMigrations(
   { directory }: MigrateOptions,
 ): Promise<{ at: string | undefined; missing: MigrationFile[] }> {
   const migrations = await readMigrations(directory);
-  const { rows } = await client.query<{ found: boolean }>(
-    "SELECT to_regclass('migrations') IS NOT NULL AS found",
-  );
-  const journal = rows[0]?.found ? await readJournal(client) : [];
+  const journal = await findJournal(client);
   const at = journal.findLast(({ version }) => version > functionsVersion)?.name;
   return { at, missing: compare(migrations, journal).missing };
 }
@@ -208,6 +203,18 @@ async function apply(client: Client, file: MigrationFile): Promise<void> {
      ON CONFLICT (version) DO UPDATE SET checksum = excluded.checksum, applied_at = now()`,
     [version, name, checksum, compatible],
   );
+}
+
+async function hasJournal(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    "SELECT to_regclass('migrations') IS NOT NULL AS found",
+  );
+  return rows[0]?.found ?? false;
+}
+
+/** That of a database in which nothing was applied is empty. */
+async function findJournal(client: Client): Promise<Applied[]> {
+  return (await hasJournal(client)) ? readJournal(client) : [];
 }
 
 async function readJournal(client: Client): Promise<Applied[]> {

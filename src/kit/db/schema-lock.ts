@@ -17,6 +17,9 @@ export const patiently: Patience = { lockTimeoutMs: 3_000, attempts: 20 };
 /** For work that may wait an hour. */
 export const briefly: Patience = { lockTimeoutMs: 100, attempts: 5 };
 
+/** A node that asks nothing for this long while it has the lock is lost: the database ends its session, and others go on. */
+const idleMs = 10_000;
+
 /** Does the work in one transaction, while no other node changes the schema. */
 export async function underSchemaLock<T>(
   client: Client,
@@ -27,7 +30,9 @@ export async function underSchemaLock<T>(
     try {
       await client.query('BEGIN');
       // Overrides the role's limit for statements: a migration may take long.
-      await client.query(`SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      await client.query(
+        `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+      );
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [...schemaLock]);
       const result = await work();
       await client.query('COMMIT');
