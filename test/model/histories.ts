@@ -9,13 +9,15 @@ type Step =
   | { do: 'accept'; request: RequestName; target: string }
   | { do: 'claim' | 'record' | 'extend' | 'die'; node: 0 | 1 }
   | { do: 'take'; node: 0 | 1; room: number }
-  | { do: 'send'; node: 0 | 1; fates: Fate[] }
+  | { do: 'send' | 'attempt'; node: 0 | 1; fates: Fate[] }
   | { do: 'give back'; node: 0 | 1; blockedMs: number }
   | { do: 'elapse'; ms: number }
   | { do: 'set the clock'; ms: number };
 
 const node = fc.constantFrom<0 | 1>(0, 1);
 const step = (name: 'claim' | 'record' | 'extend' | 'die') => fc.record({ do: fc.constant(name), node });
+const sending = (name: 'send' | 'attempt') =>
+  fc.record({ do: fc.constant(name), node, fates: fc.array(fc.constantFrom(...fates), { maxLength: 3 }) });
 
 /** One step of a node, or of the time: each may come between any two others. */
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
@@ -32,14 +34,9 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ do: fc.constant('take' as const), node, room: fc.integer({ min: 1, max: 3 }) }),
   },
-  {
-    weight: 7,
-    arbitrary: fc.record({
-      do: fc.constant('send' as const),
-      node,
-      fates: fc.array(fc.constantFrom(...fates), { maxLength: 3 }),
-    }),
-  },
+  { weight: 7, arbitrary: sending('send') },
+  // From claim to record with nothing in between, so that a history has room for attempts that follow one another.
+  { weight: 5, arbitrary: sending('attempt') },
   { weight: 6, arbitrary: step('record') },
   { weight: 1, arbitrary: step('extend') },
   { weight: 2, arbitrary: step('die') },
@@ -80,6 +77,11 @@ async function run(world: World, one: Step): Promise<void> {
       return steps.take(world, at, one.room);
     case 'send':
       return steps.send(world, at, one.fates);
+    case 'attempt':
+      if (!at.lane) await steps.claim(world, at);
+      await steps.take(world, at, 1);
+      await steps.send(world, at, one.fates);
+      return steps.record(world, at);
     case 'record':
       return steps.record(world, at);
     case 'extend':

@@ -14,6 +14,8 @@ export const fates = [
   'done, then 500',
   '500',
   'done, then cut off',
+  'done late',
+  'done, then 503',
   '503',
   'one locked',
   '429',
@@ -27,9 +29,14 @@ const losing: ReadonlySet<Fate> = new Set([
   'lost on the way',
   'done, then 500',
   'done, then cut off',
+  'done late',
+  'done, then 503',
   '500',
   '503',
 ]);
+
+/** How long after nobody waits for its answer any more a create may be done: less than the ledger holds it for open. */
+const lateMs = 90_000;
 
 export interface Effect {
   kind: 'create' | 'update' | 'upsert' | 'delete';
@@ -44,10 +51,17 @@ interface Row {
   properties: Record<string, string>;
 }
 
+interface Late {
+  inMs: number;
+  perform: () => void;
+}
+
 /** A provider in memory that speaks as HubSpot does. The fates of the calls to come stand in `coming`; then all is answered. */
 export interface ModelProvider {
   effects: Effect[];
   coming: Fate[];
+  /** Time goes on for it: what was put off is done. */
+  pass: (ms: number) => void;
   /** Told every write before anything becomes of it. */
   onWrite: (markers: string[]) => void;
   /** Told every write whose answer leaves open whether it was done. */
@@ -75,17 +89,24 @@ function withKeys(): Connector {
 
 export function createModelProvider(): ModelProvider {
   const rows: Row[] = [];
+  const late: Late[] = [];
   const provider: ModelProvider = {
     effects: [],
     coming: [],
+    pass: (ms) => {
+      for (const one of late) one.inMs -= ms;
+      const due = late.filter(({ inMs }) => inMs <= 0);
+      late.splice(0, late.length, ...late.filter(({ inMs }) => inMs > 0));
+      for (const { perform } of due) perform();
+    },
     onWrite: () => undefined,
     onLost: () => undefined,
-    client: { send: async (request) => answer(provider, rows, request) },
+    client: { send: async (request) => answer(provider, rows, late, request) },
   };
   return provider;
 }
 
-function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest): HttpResult {
+function answer(provider: ModelProvider, rows: Row[], late: Late[], request: ProviderRequest): HttpResult {
   const [, object = '', rest = ''] = /^\/crm\/v3\/objects\/(\w+)\/?(.*)$/.exec(request.path) ?? [];
   const fate = provider.coming.shift() ?? 'answered';
   const perform = (): HttpResult => reply(provider, rows, object, rest, request);
@@ -98,11 +119,16 @@ function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest):
     case 'done, then reset':
       perform();
       return { fault: { kind: 'broken', sent: true, message: 'reset' } };
+    case 'done late':
+      // A late change would overtake a newer one, which no platform can prevent.
+      if (isCreate(rest, request)) late.push({ inMs: lateMs, perform });
+      return { fault: { kind: 'timeout', sent: true, message: 'no answer' } };
     case 'lost on the way':
       return { fault: { kind: 'timeout', sent: true, message: 'no answer' } };
     case 'done, then 500':
+    case 'done, then 503':
       perform();
-      return said(500, {});
+      return said(Number(fate.slice(-3)), {});
     case 'done, then cut off': {
       const result = perform();
       return 'answer' in result ? { answer: { ...result.answer, body: '{"id":"' } } : result;
@@ -120,6 +146,10 @@ function answer(provider: ModelProvider, rows: Row[], request: ProviderRequest):
     default:
       return perform();
   }
+}
+
+function isCreate(rest: string, { method }: ProviderRequest): boolean {
+  return method === 'POST' && (rest === '' || rest === 'batch/create');
 }
 
 const locked = { category: 'OBJECT_LOCKED', message: 'The record is locked.' };

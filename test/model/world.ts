@@ -271,6 +271,7 @@ export function die(world: World, node: Node): void {
 
 export async function elapse(world: World, ms: number): Promise<void> {
   world.elapsed += ms;
+  world.provider.pass(ms);
   await world.store.moveClock(ms);
 }
 
@@ -283,6 +284,8 @@ export async function setClock(world: World, ms: number): Promise<void> {
   const isBetween = world.nodes.some(({ hands }) => hands.some(({ result }) => !result));
   if (ms > 0 && isBetween) return;
   if (ms > 0) for (const node of world.nodes) node.isMisled ||= node.lane !== undefined;
+  // How long a lost create is held for open goes by this clock.
+  world.provider.pass(ms);
   await world.store.moveClock(ms);
 }
 
@@ -331,8 +334,8 @@ export async function bringToEnd(world: World): Promise<void> {
   for (const node of world.nodes) die(world, node);
   const [node] = world.nodes;
   for (let turn = 0; turn < 80; turn += 1) {
-    if ((await world.store.stored()).every(({ work }) => !work)) return;
     await elapse(world, leaseMs + 1_000);
+    if ((await world.store.stored()).every(({ work }) => !work)) return;
     await claim(world, node);
     await take(world, node, 100);
     while (node.hands.length > 0) {

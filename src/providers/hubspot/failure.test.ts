@@ -138,6 +138,15 @@ describe('src/providers/hubspot/failure', () => {
     expect(failureOf(answer(404, { message: 'Existing ID: 512' })).existingRecordId).toBeUndefined();
   });
 
+  it('tries a record of a batch again that is locked, as a whole call that is', () => {
+    const entry = { status: 'error', category: 'OBJECT_LOCKED', message: 'The record is locked.' };
+    expect(failureOfEntry(entry, 207)).toMatchObject({
+      category: 'conflict',
+      retryable: true,
+      retryAfterMs: 2_000,
+    });
+  });
+
   it('takes tokens out of the provider’s words', () => {
     const { message, provider } = failureOf(
       answer(401, { message: 'The token pat-na1-0123abcd-4567 (Bearer abcdefghijklmnop123) is not known' }),

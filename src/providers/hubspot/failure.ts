@@ -12,14 +12,16 @@ import {
   type Judgement,
 } from '../failure.ts';
 
+/** By another process; HubSpot asks to wait two seconds or more. */
+const lock = later('conflict', 2_000);
+
 const byStatus: Record<number, Judgement> = {
   401: final('auth'),
   403: final('permission'),
   404: final('notFound'),
   408: later('providerDown'),
   409: final('conflict'),
-  // A lock by another process; HubSpot asks to wait two seconds or more.
-  423: later('conflict', 2_000),
+  423: lock,
   // The account is moved between data centres, for up to a day; Retry-After says how long.
   477: later('providerDown', 60_000),
 };
@@ -38,6 +40,8 @@ const byCategory = new Map<string, Judgement>(
     RATE_LIMITS: later('rateLimit', 10_000),
     RATE_LIMIT: later('rateLimit', 10_000),
     INTERNAL_ERROR: later('providerDown'),
+    LOCKED: lock,
+    OBJECT_LOCKED: lock,
   }),
 );
 
