@@ -12,6 +12,8 @@ export interface Forwarder {
   refuse(sqlStates: readonly string[], share: number): void;
   /** The next COMMIT is made there, and its answer is lost with the connection. */
   loseCommit(): void;
+  /** The next statement with this text is made there. Its answer is lost with all connections, and new ones are closed at once. */
+  loseWay(text: string): void;
   /** The next statement with this text does not arrive: its connection breaks. */
   breakAt(text: string): void;
   /** How many connections were made. */
@@ -37,6 +39,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   let refuses: (() => string | undefined) | undefined;
   let losesCommit = false;
   let breaking: Buffer | undefined;
+  let losing: Buffer | undefined;
   let count = 0;
   const breaksNow = (chunk: Buffer): boolean => {
     if (!breaking || !chunk.includes(breaking)) return false;
@@ -48,6 +51,16 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     losesCommit = false;
     return true;
   };
+  /** Whether the answer to this is lost. */
+  const losesWay = (bytes: Buffer): boolean => {
+    if (!losing || !bytes.includes(losing)) return false;
+    losing = undefined;
+    return true;
+  };
+  const refuseAll = (): void => {
+    state = 'refuse';
+    destroyAll();
+  };
   const server = createServer((near) => {
     count += 1;
     if (state === 'refuse') {
@@ -57,7 +70,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     const far = folder ? connect(join(folder, `.s.PGSQL.${port}`)) : connect(port, target.hostname);
     const wire = { near, far };
     wires.add(wire);
-    carry(wire, () => refuses?.(), losesNow, breaksNow);
+    carry(wire, { refuses: () => refuses?.(), isLost: losesNow, isBroken: breaksNow, losesWay, refuseAll });
     if (state === 'hang') pause(wire);
     for (const [one, other] of [
       [near, far],
@@ -84,9 +97,9 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   return {
     url: url.href,
     cut: (how) => {
+      if (how === 'refuse') return refuseAll();
       state = how;
-      if (how === 'refuse') destroyAll();
-      else for (const wire of wires) pause(wire);
+      for (const wire of wires) pause(wire);
     },
     refuse: (sqlStates, share) => {
       refuses = () =>
@@ -94,6 +107,9 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     },
     loseCommit: () => {
       losesCommit = true;
+    },
+    loseWay: (text) => {
+      losing = Buffer.from(text);
     },
     breakAt: (text) => {
       breaking = Buffer.from(text);
@@ -113,14 +129,18 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   };
 }
 
+interface Harm {
+  refuses: () => string | undefined;
+  isLost: (chunk: Buffer) => boolean;
+  isBroken: (chunk: Buffer) => boolean;
+  losesWay: (statement: Buffer) => boolean;
+  refuseAll: () => void;
+}
+
 /** Passes statement by statement, unless one is refused; answers as they come. */
-function carry(
-  { near, far }: Wire,
-  refuses: () => string | undefined,
-  isLost: (chunk: Buffer) => boolean,
-  isBroken: (chunk: Buffer) => boolean,
-): void {
+function carry({ near, far }: Wire, { refuses, isLost, isBroken, losesWay, refuseAll }: Harm): void {
   let inTransaction = false;
+  let isLosing = false;
   const take = statements();
   near.on('data', (chunk: Buffer) => {
     if (isBroken(chunk)) {
@@ -129,13 +149,18 @@ function carry(
     }
     for (const bytes of take(chunk)) {
       const sqlState = bytes.isStatement && !inTransaction ? refuses() : undefined;
+      if (bytes.isStatement) isLosing ||= losesWay(bytes.all);
       if (sqlState === undefined) far.write(bytes.all);
       else near.write(refusal(sqlState));
     }
   });
   const split = frames(false);
   far.on('data', (chunk: Buffer) => {
-    for (const frame of split(chunk)) if (frame[0] === 0x5a) inTransaction = frame[5] !== 0x49;
+    const isReady = (frame: Buffer): boolean => frame[0] === 0x5a;
+    const found = split(chunk);
+    for (const frame of found) if (isReady(frame)) inTransaction = frame[5] !== 0x49;
+    // It stands once the server is ready for the next one.
+    if (isLosing) return found.some(isReady) ? refuseAll() : undefined;
     if (isLost(chunk)) near.resetAndDestroy();
     else near.write(chunk);
   });

@@ -59,7 +59,7 @@ describe('src/kit/group-commit', () => {
   it('fails what waits behind a group whose error says that nothing can be committed now', async () => {
     const { groups, commit } = manualCommit();
     const lost = new Error('nobody answers');
-    const group = createWith({ commit, failsAll: (error) => error === lost });
+    const group = createWith({ commit, failureBehind: (error) => (error === lost ? lost : undefined) });
     const first = group.submit(1);
     await settled();
     const behind = [group.submit(2), group.submit(3)];
@@ -167,20 +167,20 @@ describe('src/kit/group-commit', () => {
     expect(asked).toEqual([lost]);
   });
 
-  it('gives the error of the commit when asking fails too, and goes on afterwards', async () => {
-    const lost = new Error('lost');
-    let away = true;
+  it('gives the error of asking when that fails too, and goes on afterwards', async () => {
+    const away = new Error('still away');
+    let isLost = true;
     const group = createWith({
       commit: async (items) => {
-        if (away) throw lost;
+        if (isLost) throw new Error('lost');
         return items.map(String);
       },
       recover: async () => {
-        throw new Error('still away');
+        throw away;
       },
     });
-    await expect(group.submit(1)).rejects.toBe(lost);
-    away = false;
+    await expect(group.submit(1)).rejects.toBe(away);
+    isLost = false;
     expect(await group.submit(2)).toBe('2');
   });
 

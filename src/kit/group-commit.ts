@@ -31,11 +31,11 @@ export interface GroupCommitOptions<Item, Result> {
   bisectOn(error: unknown): boolean;
   /**
    * Asked after every other error: the result of each item that was committed all the same (its answer was lost), else undefined.
-   * Waits for the database itself, as long as that is worth it; may throw, and then every item fails.
+   * Waits for the database itself, as long as that is worth it; every item fails with what it throws.
    */
   recover?(items: readonly Item[], error: unknown): Promise<readonly (Result | undefined)[]>;
-  /** Whether nothing can be committed now. Items that wait behind the failed group then fail, uncommitted. */
-  failsAll?(error: unknown): boolean;
+  /** Where nothing can be committed now, what the items that wait behind the failed group fail with, uncommitted. */
+  failureBehind?(error: unknown): unknown;
   /**
    * Answers a group after the next one has left. For commits of several statements, which would otherwise keep the
    * database waiting while the answers are written; one statement gains more by the callers who come back meanwhile.
@@ -98,10 +98,10 @@ export function createGroupCommit<Item, Result>(
     fates: readonly Fate<Result>[],
   ): void {
     inFlight.delete(flight);
-    const fatal = fatalIn(options, fates);
-    if (fatal) {
+    const behind = failureBehind(options, fates);
+    if (behind !== undefined) {
       weight = 0;
-      for (const waiter of waiting.splice(0)) answer(waiter, fatal);
+      for (const waiter of waiting.splice(0)) waiter.reject(behind);
     }
     const answerAll = (): void => fates.forEach((fate, at) => answer(group[at], fate));
     if (!options.answerLast) answerAll();
@@ -141,11 +141,15 @@ function answer<Item, Result>(waiter: Waiter<Item, Result> | undefined, fate: Fa
   else waiter?.resolve(fate.result);
 }
 
-function fatalIn<Item, Result>(
+function failureBehind<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
   fates: readonly Fate<Result>[],
-): Fate<Result> | undefined {
-  return fates.find((fate) => 'error' in fate && options.failsAll?.(fate.error));
+): unknown {
+  for (const fate of fates) {
+    const failure = 'error' in fate ? options.failureBehind?.(fate.error) : undefined;
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
 }
 
 /** What became of each of the items, in their order; never rejects. */
@@ -173,11 +177,15 @@ async function fatesAfterLoss<Item, Result>(
   items: readonly Item[],
   error: unknown,
 ): Promise<Fate<Result>[]> {
-  const recovered = await options.recover?.(items, error).catch(() => undefined);
-  return items.map((_, at) => {
-    const result = recovered?.[at];
-    return result === undefined ? { error } : { result };
-  });
+  try {
+    const recovered = await options.recover?.(items, error);
+    return items.map((_, at) => {
+      const result = recovered?.[at];
+      return result === undefined ? { error } : { result };
+    });
+  } catch (last) {
+    return items.map(() => ({ error: last }));
+  }
 }
 
 /** A large item goes alone: a group of them would be one giant statement. */

@@ -1,11 +1,11 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
-import { faultOf, isDatabaseAway, isTaken, isUnanswered, isUnreached } from '../kit/db/faults.ts';
+import { faultOf, isDatabaseAway, isTaken, isUnreached } from '../kit/db/faults.ts';
 import { pauseBriefly, repeatWhileAway } from '../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
-import { problem } from '../kit/problem.ts';
 import { currentTrace, inSpan } from '../kit/trace.ts';
+import { createDoubts, explained, explainedUnsent, failureBehind } from './doubt.ts';
 import { findEarlierUse } from './keys.ts';
 import { findAccepted, insertGroup, parked, type AcceptRow } from './store/accept.ts';
 import type { EarlierUse, Intake } from './work.ts';
@@ -21,15 +21,16 @@ export type Accepted =
 export interface Acceptor {
   /**
    * Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. Throws
-   * `idempotency-key-reused` when the key of the intake stands for another request.
+   * `idempotency-key-reused` when the key of the intake stands for another request; `database-unavailable`, or `outcome-unknown`
+   * where the work may have been queued and no key finds it.
    */
   accept: (intake: Intake, lease: string | null, operationId?: string) => Promise<Accepted>;
   drain(): Promise<void>;
 }
 
 /**
- * A commit whose answer was lost is looked for and repeated for this long, on a silent wire once; then the caller gets
- * `database-unavailable`.
+ * A commit whose answer was lost is looked for and repeated for this long, on a silent wire once; then its callers are told that
+ * it is in doubt.
  */
 const recoverForMs = 3_000;
 
@@ -49,7 +50,7 @@ export function createAcceptor(
     weigh: ({ payloads }) => payloads.reduce((length, payload) => length + payload.length, 0),
     bisectOn: (error) => faultOf(error) === 'data',
     // Each of them would wait as long again to be told the same.
-    failsAll: isUnanswered,
+    failureBehind,
     recover: (rows, error) => recover(database, rows, error),
   });
   return {
@@ -57,11 +58,15 @@ export function createAcceptor(
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
       const payloads = intake.records.map((record) => JSON.stringify(record));
       const row = { ...intake, operationId, lease, payloads, trace: currentTrace() };
-      const accepted = await inSpan({ name: 'accept', kind: 'internal' }, () => group.submit(row));
+      const submit = (): Promise<Accepted> =>
+        group.submit(row).catch((error: unknown) => {
+          throw lease === null ? explained(error, operationId, row.key) : explainedUnsent(error);
+        });
+      const accepted = await inSpan({ name: 'accept', kind: 'internal' }, submit);
       if (accepted || !row.key) return accepted;
       const earlier = await findEarlierUse(database, row.projectId, row.key);
       // Without an earlier use the key is free again, or the lane was lost; in the second case this comes to nothing, too.
-      return earlier ? { operationId: earlier.operationId, seq: '', earlier } : group.submit(row);
+      return earlier ? { operationId: earlier.operationId, seq: '', earlier } : submit();
     },
     drain: () => group.drain(),
   };
@@ -76,16 +81,26 @@ function answer(row: AcceptRow, found: Map<string, { seq: string; state: number 
 
 /**
  * The answer to a commit was lost. What is there was committed; what is not is inserted again under the same ids, which
- * fails, and is looked for again, if the first statement was still on its way.
+ * fails, and is looked for again, if the first statement was still on its way. Throws {@link InDoubt} when it stays open.
  */
 async function recover(database: Database, rows: readonly AcceptRow[], error: unknown): Promise<Accepted[]> {
   // Nothing was sent, so there is nothing to look for: whoever waits is told at once.
   if (isUnreached(error)) throw error;
   if (!mayHaveCommitted(error)) throw error;
+  const doubts = createDoubts();
+  const note = (failed: unknown): void => {
+    for (const { operationId } of rows) doubts.note(failed, operationId, operationId);
+  };
+  const insert = (missing: readonly AcceptRow[]): ReturnType<typeof insertGroup> =>
+    insertGroup(database, missing).catch((failed: unknown) => {
+      note(failed);
+      throw failed;
+    });
+  note(error);
   const look = async (): Promise<Accepted[]> => {
     const found = await findAccepted(database, rows);
     const missing = rows.filter((row) => !found.has(row.operationId));
-    const inserted = missing.length > 0 ? await insertGroup(database, missing) : new Map<string, never>();
+    const inserted = missing.length > 0 ? await insert(missing) : new Map<string, never>();
     // The first statement may have ended meanwhile; then a key stands for its own row.
     const keyed = missing.filter((row) => row.key && !inserted.has(row.operationId));
     const own = keyed.length > 0 ? await findAccepted(database, keyed) : new Map<string, never>();
@@ -93,8 +108,9 @@ async function recover(database: Database, rows: readonly AcceptRow[], error: un
   };
   const endsAt = performance.now() + recoverForMs;
   await pauseBriefly();
-  return repeatWhileAway(endsAt, look, mayHaveCommitted).catch((last: unknown) => {
-    throw isDatabaseAway(last) ? problem('database-unavailable', { cause: last }) : last;
+  // Whatever keeps it from looking says nothing of what was sent before.
+  return repeatWhileAway(endsAt, look, () => true).catch((last: unknown) => {
+    throw doubts.of(last);
   });
 }
 

@@ -44,7 +44,7 @@ export const providerProblems = {
     502,
     'The outcome is not known',
     'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
-    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true), a create may not.',
+    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true), a create may not. An asynchronous write without an `Idempotency-Key` is answered so, too, when the database did not say whether it accepted it.',
   ),
 } as const satisfies Record<string, ProblemKind>;
 

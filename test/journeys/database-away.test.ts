@@ -60,6 +60,14 @@ describe('test/journeys/database-away', () => {
     expect(answer).toMatchObject({ status: 503, body: { code: 'database-unavailable', retryable: true } });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   };
+  /** Of a write without a key that waits for nobody: it may have been on its way to the database, and then its operation is named. */
+  const expectAwayOrOpen = (answer: Answer<ProblemBody>): void => {
+    if (answer.status === 503) return expectAway(answer);
+    const operationId = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
+    const body = { code: 'outcome-unknown', retryable: false, operationId };
+    expect(answer).toMatchObject({ status: 502, body });
+  };
+  const operation = (id = '') => platform.call('GET', `/projects/default/operations/${id}`);
   const untilReady = () =>
     expect.poll(async () => (await platform.call('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);
 
@@ -70,19 +78,24 @@ describe('test/journeys/database-away', () => {
       wire.cut(how);
       const { result: answers, requests } = await during(platform.hubspot, () =>
         Promise.all([
-          timed(() => write()),
           timed(() => write({ mode: 'asynchronous' })),
+          timed(() => write()),
           timed(() => platform.call<ProblemBody>('GET', '/projects/default/connections')),
           timed(() => platform.call<ProblemBody>('POST', '/projects', { name: 'not-now' })),
           // A load balancer does not wait longer.
           timed(() => platform.call<ProblemBody>('GET', '/readyz'), 3_500),
         ]),
       );
-      for (const answer of answers) expectAway(answer);
+      const [queued, ...others] = answers;
+      expectAwayOrOpen(queued);
+      for (const answer of others) expectAway(answer);
       expect(requests).toEqual([]);
       expect((await platform.call('GET', '/healthz')).status).toBe(200);
       wire.heal();
       await untilReady();
+      // Nothing passed the wire.
+      const named = queued.status === 502 ? [queued.body.operationId] : [];
+      for (const id of named) expect((await operation(id)).status).toBe(404);
       expect((await write()).status).toBe(200);
       const taken = await write({ mode: 'asynchronous' });
       expect(await customer.settled(taken.body.operationId ?? '')).toMatchObject({ status: 'success' });
@@ -94,6 +107,29 @@ describe('test/journeys/database-away', () => {
     },
     60_000,
   );
+
+  it('names the operation of a write that may be accepted, where no key finds it', async () => {
+    wire.loseWay('ledger_accept');
+    const open = await timed(() => write({ mode: 'asynchronous' }));
+    expect(open.status).toBe(502);
+    expectAwayOrOpen(open);
+    wire.heal();
+    await untilReady();
+    expect(await customer.settled(open.body.operationId ?? '')).toMatchObject({ status: 'success' });
+
+    wire.loseWay('ledger_accept');
+    const body = { type: 'create', mode: 'asynchronous', record: { email: email() } };
+    const key = { headers: { 'idempotency-key': email() } };
+    const keyed = await timed(() => customer.write<ProblemBody>('contacts', body, key));
+    expectAway(keyed);
+    expect(keyed.body.detail).toContain('not known whether the write was accepted');
+    wire.heal();
+    await untilReady();
+    const again = await customer.write<ProblemBody>('contacts', body, key);
+    expect(again.status).toBe(200);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await customer.settled(again.body.operationId ?? '')).toMatchObject({ status: 'success' });
+  });
 
   it('a role that lost its rights is an outage like any other', async () => {
     const before = platform.said().length;
@@ -340,11 +376,12 @@ describe('test/journeys/database-away', () => {
       await sleep(25);
     }
     await Promise.all(asking);
-    for (const { answer } of waits) expectAway(answer);
+    for (const { answer } of waits) expectAwayOrOpen(answer);
     const longest = (of: typeof waits): number => Math.max(...of.map(({ took }) => took));
     expect(longest(waits)).toBeLessThan(11_000);
     const later = waits.filter(({ after }) => after > 9_000);
     expect(later.length).toBeGreaterThan(10);
+    for (const { answer } of later) expectAway(answer);
     expect(longest(later)).toBeLessThan(1_000);
     wire.heal();
     const healedAt = Date.now();

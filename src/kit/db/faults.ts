@@ -2,10 +2,13 @@
 import { DatabaseError } from 'pg';
 import { Problem, problem } from '../problem.ts';
 
+/** Errors of connecting, and those of them that the server answered with. */
+const unsent = new WeakSet<object>();
 const unconnected = new WeakSet<object>();
 
-/** Notes that the server answered who wanted to connect with the error: whatever it says, it says nothing of a statement. */
+/** Notes that the error is of connecting: whatever it says, it says nothing of a statement. */
 export function noteUnconnected(error: unknown): void {
+  if (error instanceof Error) unsent.add(error);
   if (error instanceof DatabaseError) unconnected.add(error);
 }
 
@@ -26,9 +29,16 @@ export function isUnanswered(error: unknown): boolean {
 export function isUnreached(error: unknown): boolean {
   const origin = originOf(error);
   if (!(origin instanceof Error)) return false;
-  if (origin instanceof NotAsked || unconnected.has(origin)) return true;
+  if (origin instanceof NotAsked || unsent.has(origin)) return true;
   const code = 'code' in origin && typeof origin.code === 'string' ? origin.code : '';
   return unreachedCodes.has(code) || /timeout exceeded when trying to connect/i.test(origin.message);
+}
+
+/** Whether the error leaves open if the statement was done: it was sent, and the server did not say what became of it. */
+export function leavesOpen(error: unknown): boolean {
+  if (isUnreached(error)) return false;
+  const state = sqlState(originOf(error));
+  return state === undefined ? isDatabaseAway(error) : openStates.test(state);
 }
 
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
@@ -45,6 +55,8 @@ const refusedStates = /^(28...|3D000|3F000|42501|42P01|42704|42883)$/;
 // Of class 40 only those that say that nothing was done: 40003 leaves it open.
 export const conflictStates = /^(40001|40P01|55P03)$/;
 const passingStates = /^(40...|55P03|57014)$/;
+// 08 the connection, 40003 completion unknown, 57P01 and 57P02 a session that was ended, perhaps after its commit.
+const openStates = /^(08...|40003|57P0[12])$/;
 // 22 a value, 23 a constraint, 54 a limit of the server such as the size of an index entry.
 const dataStates = /^(22|23|54)...$/;
 

@@ -117,7 +117,9 @@ export class Silence {
     if (this.#unheard >= fewestUnheard) {
       this.#refusal = error;
       if (!wasSilent) this.#around.onSilent(error);
-      for (const giveUp of this.#waits) giveUp(error);
+      // An error of its own: what says that nobody could connect says nothing of what was sent before.
+      const unheard = new Error('timeout expired: nothing is answered', { cause: error });
+      for (const giveUp of this.#waits) giveUp(unheard);
     }
     this.#lookAfter(lookEveryMs / 4);
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { wholeProject } from '../../../events/index.ts';
+import { isDatabaseAway } from '../../../kit/db/faults.ts';
 import { problem, Problem, refuse, renderProblem } from '../../../kit/problem.ts';
 import type { EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../../operations/index.ts';
 import type { Principal } from '../../../projects/index.ts';
@@ -111,8 +112,14 @@ export async function replayInstead(
   asking: Asking,
 ): Promise<WriteAnswer> {
   if (!claim || !(refusal instanceof Problem) || refusal.code.startsWith('idempotency-key-')) throw refusal;
-  const at = retriesFailed ? await repetitionOf(operations, projectId, claim) : { claim };
-  const earlier = await operations.earlierUse(projectId, at.claim);
+  const look = async (): Promise<EarlierUse | undefined> => {
+    const at = retriesFailed ? await repetitionOf(operations, projectId, claim) : { claim };
+    return operations.earlierUse(projectId, at.claim);
+  };
+  const earlier = await look().catch((error: unknown) => {
+    // What says that the database is away says more of this request than the second one does.
+    throw isDatabaseAway(refusal) ? refusal : error;
+  });
   if (!earlier) throw refusal;
   return replay(operations, projectId, earlier, asking);
 }

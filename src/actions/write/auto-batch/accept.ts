@@ -1,11 +1,17 @@
 import { crashPoint } from '../../../kit/crash-point.ts';
 import type { Database } from '../../../kit/db/database.ts';
-import { faultOf, isTaken, isUnanswered } from '../../../kit/db/faults.ts';
+import { faultOf, isTaken } from '../../../kit/db/faults.ts';
 import { repeatWhileAway } from '../../../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../../../kit/group-commit.ts';
 import { newId } from '../../../kit/ids.ts';
 import { problem } from '../../../kit/problem.ts';
-import { findEarlierUse } from '../../../operations/index.ts';
+import {
+  createDoubts,
+  explained,
+  failureBehind,
+  findEarlierUse,
+  type Doubts,
+} from '../../../operations/index.ts';
 import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';
 import { closeOthers, findOwn, findStanding, insert, take } from './store.ts';
 
@@ -18,12 +24,12 @@ export interface Gathered {
 }
 
 export interface Gatherer {
-  /** Resolves once the record is committed in a batch. Throws `idempotency-key-reused` as an acceptance does. */
+  /** Resolves once the record is committed in a batch. Throws as an acceptance does (`operations/accept.ts`). */
   accept(intake: AutoBatchIntake): Promise<Gathered>;
   drain(): Promise<void>;
 }
 
-/** A group that loses its answers, or its places, for this long fails with `database-unavailable`. */
+/** A group that loses its answers, or its places, for this long fails. */
 const recoverForMs = 10_000;
 
 /** What is refused fails alone, its neighbours are gathered. */
@@ -33,6 +39,7 @@ type Fate = Gathered | { refused: unknown };
 interface Gathering {
   database: Database;
   fates: Map<string, Fate>;
+  doubts: Doubts;
   /** Monotonic. */
   endsAt: number;
 }
@@ -43,15 +50,15 @@ export function createGatherer(database: Database): Gatherer {
     weigh: ({ payload }) => payload.length,
     commit: (entries) => gather(database, entries),
     bisectOn: (error) => faultOf(error) === 'data',
-    failsAll: isUnanswered,
+    failureBehind,
     answerLast: true,
   });
   return {
     async accept(intake) {
       const payload = JSON.stringify(intake.record);
       const entry = { ...intake, id: newId(), batchKey: batchKeyOf(intake), payload };
-      const fate = await group.submit(entry);
-      if ('refused' in fate) throw fate.refused;
+      const fate = await group.submit(entry).catch((error: unknown): Fate => ({ refused: error }));
+      if ('refused' in fate) throw explained(fate.refused, entry.id, entry.key);
       return fate;
     },
     drain: () => group.drain(),
@@ -61,7 +68,8 @@ export function createGatherer(database: Database): Gatherer {
 /** Takes places and fills them until every entry has one: what missed its batch, because it was sealed, goes round again. */
 async function gather(database: Database, entries: readonly Entry[]): Promise<Fate[]> {
   const fates = new Map<string, Fate>();
-  const gathering = { database, fates, endsAt: performance.now() + recoverForMs };
+  const doubts = createDoubts();
+  const gathering = { database, fates, doubts, endsAt: performance.now() + recoverForMs };
   let left = entries;
   for (let round = 0; left.length > 0; round++) {
     try {
@@ -69,8 +77,9 @@ async function gather(database: Database, entries: readonly Entry[]): Promise<Fa
       if (performance.now() > gathering.endsAt)
         throw problem('database-unavailable', { retryAfterSeconds: 1 });
     } catch (error) {
-      if (fates.size === 0) throw error;
-      for (const { id } of left) if (!fates.has(id)) fates.set(id, { refused: error });
+      const failure = doubts.of(error);
+      if (fates.size === 0) throw failure;
+      for (const { id } of left) if (!fates.has(id)) fates.set(id, { refused: failure });
     }
     left = left.filter(({ id }) => !fates.has(id));
   }
@@ -93,9 +102,14 @@ async function gatherOnce(gathering: Gathering, entries: readonly Entry[], misse
 
 /** Puts records into their places. A bad one is found by halving: the others keep the places that they have. */
 async function fill(gathering: Gathering, places: readonly Place[]): Promise<void> {
-  const { database, fates } = gathering;
+  const { database, fates, doubts } = gathering;
+  const store = (): ReturnType<typeof insert> =>
+    insert(database, places).catch((error: unknown) => {
+      for (const { entry, batchId } of places) doubts.note(error, entry.id, batchId);
+      throw error;
+    });
   try {
-    const inserted = await persist(gathering, () => insert(database, places));
+    const inserted = await persist(gathering, store);
     for (const [at, { entry, batchId }] of places.entries()) {
       const full = inserted[at]?.full;
       if (full !== undefined) fates.set(entry.id, { operationId: batchId, full });

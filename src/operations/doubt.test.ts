@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { startForwarder, type Forwarder } from '../../test/forwarder.ts';
+import { openDatabase, type Database } from '../kit/db/database.ts';
+import { newId } from '../kit/ids.ts';
+import { openNode } from '../lanes/store/lanes.ts';
+import { createAcceptor } from './accept.ts';
+import { intake, projectId } from './harness.fixture.ts';
+import type { KeyClaim } from './index.ts';
+
+const key = (): KeyClaim => ({ principal: 'key:1', key: randomUUID(), hash: Buffer.alloc(32) });
+
+describe('operations/doubt', () => {
+  let test: TestDatabase;
+  let wire: Forwarder;
+  let database: Database;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    wire = await startForwarder(test.url);
+    database = openDatabase({ url: wire.url, poolSize: 4, applicationName: 'test' });
+  });
+  afterEach(() => wire.heal());
+  afterAll(async () => {
+    await database.close();
+    await wire.close();
+    await test.drop();
+  });
+
+  const acceptor = () => createAcceptor(database);
+  const stored = async (): Promise<number> => {
+    const [row] = await test.database.raw('SELECT count(*)::int AS count FROM operation');
+    return Number(row?.['count']);
+  };
+  /** What it is told whose statement is done when the database goes away. */
+  async function whenLost(text: string, work: () => Promise<unknown>): Promise<unknown> {
+    wire.loseWay(text);
+    const fate: unknown = await work().catch((error: unknown) => error);
+    wire.heal();
+    return fate;
+  }
+  const stands = {
+    code: 'outcome-unknown',
+    retryable: false,
+    details: { extra: { operationId: expect.any(String) as string, category: 'unknownOutcome' } },
+  };
+  const operationOf = (fate: unknown): unknown =>
+    (fate as { details: { extra: { operationId: string } } }).details.extra.operationId;
+
+  it('names the operation of a queued write that may be stored and that no key finds', async () => {
+    const before = await stored();
+    const fate = await whenLost('ledger_accept', () => acceptor().accept(intake(), null));
+    expect(fate).toMatchObject(stands);
+    expect(await stored()).toBe(before + 1);
+    const [row] = await test.database.raw('SELECT id FROM operation ORDER BY created_at DESC LIMIT 1');
+    expect(operationOf(fate)).toBe(row?.['id']);
+  });
+
+  it('has a queued write with a key repeated, which finds it', async () => {
+    const given = intake({ key: key() });
+    const before = await stored();
+    const fate = await whenLost('ledger_accept', () => acceptor().accept(given, null));
+    expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
+    expect((fate as Error).message).toContain('not known whether the write was accepted');
+    expect(await acceptor().accept(given, null)).toMatchObject({ earlier: { ended: false } });
+    expect(await stored()).toBe(before + 1);
+  });
+
+  it('says of a synchronous write that nothing was sent', async () => {
+    const lane = { projectId, id: newId(), lease: randomUUID() };
+    await openNode(database, lane, 60_000);
+    const fate = await whenLost('ledger_accept', () =>
+      acceptor().accept(intake({ laneId: lane.id }), lane.lease),
+    );
+    expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
+    expect((fate as Error).message).toContain('Nothing was sent');
+  });
+
+  it('says that nothing was accepted where nothing was sent to the database, or where it refused', async () => {
+    const before = await stored();
+    wire.cut('refuse');
+    const unsent: unknown = await acceptor()
+      .accept(intake(), null)
+      .catch((error: unknown) => error);
+    wire.heal();
+    wire.refuse(['53100'], 1);
+    const refused: unknown = await acceptor()
+      .accept(intake(), null)
+      .catch((error: unknown) => error);
+    wire.heal();
+    for (const fate of [unsent, refused]) {
+      expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
+      expect((fate as Error).message).toContain('Nothing was accepted');
+    }
+    expect(await stored()).toBe(before);
+  });
+});

@@ -1,0 +1,82 @@
+import { isUnanswered, leavesOpen, originOf } from '../kit/db/faults.ts';
+import { problem, type Problem } from '../kit/problem.ts';
+import type { KeyClaim } from './work.ts';
+
+/** Acceptances that were sent to the database, which did not say in time whether it stored them. */
+export class InDoubt extends Error {
+  override readonly name = 'InDoubt';
+  /** The operation that each may be in, by the id of what was to be accepted. */
+  readonly operations: ReadonlyMap<string, string>;
+
+  constructor(operations: ReadonlyMap<string, string>, cause: unknown) {
+    super('the database did not say whether it stored what was to be accepted', { cause });
+    this.operations = operations;
+  }
+}
+
+/** What came into doubt while a group was being stored. */
+export interface Doubts {
+  /** After a statement that was to store this in the operation: it is in doubt if the error leaves that open. */
+  note(error: unknown, id: string, operationId: string): void;
+  /** What to fail with: the error itself, or {@link InDoubt}. */
+  of(error: unknown): unknown;
+}
+
+export function createDoubts(): Doubts {
+  const open = new Map<string, string>();
+  return {
+    note(error, id, operationId) {
+      if (leavesOpen(error)) open.set(id, operationId);
+    },
+    of: (error) => (open.size > 0 ? new InDoubt(open, error) : error),
+  };
+}
+
+/**
+ * What the caller is told of an acceptance that failed. One that may be stored is found again by its key; without a key its
+ * operation is named, since a repetition could be a second one.
+ */
+export function explained(error: unknown, id: string, key: KeyClaim | undefined): unknown {
+  if (!(error instanceof InDoubt)) return error;
+  const operationId = error.operations.get(id);
+  if (operationId === undefined) return unstored(error);
+  return key ? openUnderKey(error) : openWithoutKey(error, operationId);
+}
+
+/** What those are told who wait behind a group that failed, of whom nothing was stored; undefined: their turn comes. */
+export function failureBehind(error: unknown): unknown {
+  const origin = error instanceof InDoubt ? originOf(error.cause) : error;
+  return isUnanswered(origin) ? unstored(error) : undefined;
+}
+
+/** The same of a synchronous write: what its node does not know to be stored is not sent. */
+export function explainedUnsent(error: unknown): unknown {
+  if (!(error instanceof InDoubt)) return error;
+  const detail = `Nothing was sent: ${unsaid}.`;
+  return problem('database-unavailable', { detail, cause: originOf(error.cause) });
+}
+
+function unstored(error: unknown): unknown {
+  return error instanceof InDoubt ? problem('database-unavailable', { cause: originOf(error.cause) }) : error;
+}
+
+const unsaid = 'the database did not say in time whether it stored the write';
+
+function openUnderKey({ cause }: InDoubt): Problem {
+  return problem('database-unavailable', {
+    detail: `It is not known whether the write was accepted: ${unsaid}. The same request with the same Idempotency-Key stores it once.`,
+    retryAfterSeconds: 1,
+    cause: originOf(cause),
+  });
+}
+
+function openWithoutKey({ cause }: InDoubt, operationId: string): Problem {
+  return problem('outcome-unknown', {
+    detail: `It is not known whether the write was accepted: ${unsaid}. If it did, the write is sent.`,
+    remedy:
+      'Look in a minute whether the operation is there, with the record: if not, nothing was accepted, and the write may be sent again. A request with an Idempotency-Key may be repeated at once.',
+    retryable: false,
+    extra: { operationId, category: 'unknownOutcome' },
+    cause: originOf(cause),
+  });
+}
