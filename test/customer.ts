@@ -190,6 +190,7 @@ export async function mergeContacts(url: string, primary: string, other: string)
     method: 'POST',
     headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
     body: JSON.stringify({ primaryObjectId: primary, objectIdToMerge: other }),
+    signal: AbortSignal.timeout(10_000),
   });
   if (!answer.ok) throw new Error(`the merge was answered ${answer.status}: ${await answer.text()}`);
   return ((await answer.json()) as { id: string }).id;

@@ -11,7 +11,9 @@ const update: Accepted = {
   keyed: false,
   target: { id: '7', order: 1 },
   claim: 'applied',
-  unanswered: 1,
+  hasKey: true,
+  before: ['no answer'],
+  since: 0,
   at: 1_000,
 };
 const effect = { marker: 'w1c1x1', kind: 'update' as const, id: '7', filled: false };
@@ -58,7 +60,7 @@ describe('judge', () => {
   });
 
   it('accepts no more such operations than requests without an answer', () => {
-    expect(found({ ...update, unanswered: 0 }, [ended, applied])).toEqual({ duplicates: ['w1c1x1'] });
+    expect(found({ ...update, before: [] }, [ended, applied])).toEqual({ duplicates: ['w1c1x1'] });
     expect(found(update, [ended, { ...ended, operationId: 'third' }, applied])).toEqual({
       duplicates: ['w1c1x1'],
     });
@@ -80,7 +82,7 @@ describe('judge', () => {
 
   describe('explains an unknown outcome by a disturbance', () => {
     const unknown: RecordState = { ...ended, operationId: 'second', kind: 'unknown' };
-    const open: Accepted = { ...update, claim: 'unknown', unanswered: 0, at: 100_000 };
+    const open: Accepted = { ...update, claim: 'unknown', before: [], since: 80_000, at: 100_000 };
     const unexplained = { unexplained: ['w1c1x1'] };
     const after = (accepted: Accepted, from: number, more: Partial<Evidence> = {}): Partial<Violations> =>
       found(accepted, [unknown], [], {
@@ -96,7 +98,7 @@ describe('judge', () => {
       expect(after(open, 101_600, { asked })).toEqual(unexplained);
     });
 
-    it('of what no provider was asked for, until its caller had the answer', () => {
+    it('of what no provider was asked for, from its first request until its caller had the answer', () => {
       expect(after(open, 90_000)).toEqual({});
       expect(after(open, 79_000)).toEqual(unexplained);
       expect(after(open, 102_100)).toEqual(unexplained);

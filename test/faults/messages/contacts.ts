@@ -97,9 +97,20 @@ async function changeLink(url: string, links: Links, id: string, company: string
   links.set(id, isThere ? linked.filter((one) => one !== company) : [...linked, company].toSorted());
 }
 
+/** While the provider is silent a call to it does nothing. */
+async function untilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof Error && error.name === 'TimeoutError')) throw error;
+    }
+  }
+}
+
 /** Two contacts become one, which nobody changes from then on: each change would tell of the merge again. */
 async function merge(url: string, links: Links, primary: string, other: string): Promise<void> {
-  const into = await mergeContacts(url, primary, other);
+  const into = await untilAnswered(() => mergeContacts(url, primary, other));
   const linked = [primary, other].flatMap((id) => links.get(id) ?? []);
   links.set(into, [...new Set(linked)].toSorted());
   for (const id of [primary, other]) links.delete(id);

@@ -17,9 +17,12 @@ export interface Accepted {
   target?: Write['target'];
   allOrNone?: true;
   claim?: Claim;
-  /** Requests of this write before the one that was accepted, whose answers named no operation or did not come. */
-  unanswered: number;
-  /** When the answer came, in milliseconds. */
+  /** Whether it was sent with an `Idempotency-Key`. */
+  hasKey: boolean;
+  /** What came of the requests of this write before the one that was accepted. */
+  before: string[];
+  /** When its first request went out, and when the answer came, in milliseconds. */
+  since: number;
   at: number;
 }
 
@@ -67,7 +70,7 @@ interface WriteAnswer {
 }
 
 export interface Tally {
-  /** Requests without a key and without an answer: each may have been done once. */
+  /** Requests without a key and without an answer that says whether they were accepted: each may have been done once. */
   unanswered: number;
   /** Repetitions that got the answer of an earlier request. */
   replayed: number;
@@ -105,26 +108,35 @@ async function runWrite(
   agent: Agent,
 ): Promise<void> {
   const write = caller.next();
-  for (let unanswered = 0; ;) {
+  const before: string[] = [];
+  const since = Date.now();
+  for (;;) {
     const sent = await send(write, surface, caller.random.pick(surface.nodes), agent);
     if (sent === 'not connected') {
       await sleep(20 + caller.random.int(60));
       continue;
     }
-    const isOpen = sent === 'no answer' || sent.body.operationId === undefined || isBusy(sent.body);
+    const isInDoubt = sent === 'no answer' || mayBeStored(write, sent.body);
+    const isOpen = isInDoubt || sent.body.operationId === undefined || isBusy(sent.body);
     if (!isOpen) {
       if (sent.replayed) tally.replayed += 1;
-      return ledger.note(acceptedOf(write, sent.body, unanswered));
+      return ledger.note(acceptedOf(write, sent.body, { before, since }));
     }
     const reason = sent === 'no answer' ? sent : `${sent.status} ${sent.body.code ?? ''}`;
     tally.refused[reason] = (tally.refused[reason] ?? 0) + 1;
-    if (write.key === undefined && sent === 'no answer') {
+    // A second request could be a second write.
+    if (write.key === undefined && isInDoubt) {
       tally.unanswered += 1;
       return;
     }
-    unanswered += 1;
+    before.push(reason);
     await sleep(100 + caller.random.int(300));
   }
+}
+
+/** The operation is named of a write that waits for nobody, and may not be there. */
+function mayBeStored({ route }: Write, { code }: WriteAnswer): boolean {
+  return route !== 'synchronous' && code === 'outcome-unknown';
 }
 
 /** The first request with this key is under way: the answer names its operation only. */
@@ -173,12 +185,13 @@ class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-function acceptedOf(write: Write, body: WriteAnswer, unanswered: number): Accepted {
-  const { body: _, key: __, integration: ___, ...told } = write;
+function acceptedOf(write: Write, body: WriteAnswer, requests: Pick<Accepted, 'before' | 'since'>): Accepted {
+  const { body: _, key, integration: ___, ...told } = write;
   return {
     ...told,
+    ...requests,
+    hasKey: key !== undefined,
     at: Date.now(),
-    unanswered,
     operationId: body.operationId ?? '',
     ...(write.route === 'synchronous' ? { claim: claimOf(body) } : {}),
   };

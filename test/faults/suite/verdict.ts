@@ -113,9 +113,6 @@ export function judge(evidence: Evidence): Verdict {
   };
 }
 
-/** The longest that a caller waits for an answer before it asks again. */
-const mostWaitedMs = 20_000;
-
 /** How long any accepted write waited until its provider was first asked, in milliseconds. */
 function longestQueuedMs({ accepted, asked }: Evidence): number {
   return accepted.reduce((longest, { markers, at }) => {
@@ -133,8 +130,8 @@ function wasDisturbed(
   const span = asked.get(marker);
   // Without a span the write was marked and cut off before its first byte, at a time that only the node knew: no later than a
   // write waits in this run. When a request came that was not accepted nobody noted.
-  const { at, route } = request ?? { at: Infinity, route: undefined };
-  const from = span?.first ?? (request ? at - mostWaitedMs : 0);
+  const { since, at, route } = request ?? { since: 0, at: Infinity, route: undefined };
+  const from = span?.first ?? since;
   const until = (span?.last ?? at + (route === 'synchronous' ? 0 : queuedMs)) + answerMs;
   return disturbances.some((one) => one.from <= until && one.until >= from);
 }
@@ -159,7 +156,7 @@ function duplicatesInLedger(
   return [...states].flatMap(([marker, found]) => {
     const request = requests.get(marker);
     const earlier = found.filter((state) => state.kind === 'notApplied' && isEarlier(state, request));
-    const allowed = Math.min(earlier.length, request?.unanswered ?? 0);
+    const allowed = Math.min(earlier.length, request?.before.length ?? 0);
     return found.slice(1 + allowed).map(() => marker);
   });
 }
@@ -212,6 +209,11 @@ function overwritten(effects: readonly Effect[]): string[] {
   });
 }
 
+function countsOf(reasons: readonly string[]): string {
+  const counts = Map.groupBy(reasons, (reason) => reason);
+  return [...counts].map(([reason, { length }]) => `${length} × ${reason}`).join(', ') || 'nothing';
+}
+
 /** One line of the report. */
 export function describeMarker(marker: string, { accepted, records, effects }: Evidence): string {
   const request = accepted.find(({ markers }) => markers.includes(marker));
@@ -227,7 +229,8 @@ export function describeMarker(marker: string, { accepted, records, effects }: E
         request.object,
         request.claim,
         JSON.stringify(request.target),
-        `${request.unanswered} unanswered before`,
+        request.hasKey ? 'with a key' : 'without a key',
+        `before: ${countsOf(request.before)}`,
       ]
     : ['not accepted'];
   return `${marker}: ${asked.filter(Boolean).join(' ')}; said: ${said.join(' | ') || '-'}; done: ${done.join(', ') || '-'}`;
