@@ -39,14 +39,8 @@ export function createDoubts(): Doubts {
 export function explained(error: unknown, id: string, key: KeyClaim | undefined): unknown {
   if (!(error instanceof InDoubt)) return error;
   const operationId = error.operations.get(id);
-  if (operationId === undefined) return unstored(error);
+  if (operationId === undefined) return problem('database-unavailable', { cause: originOf(error.cause) });
   return key ? openUnderKey(error) : openWithoutKey(error, operationId);
-}
-
-/** What those are told who wait behind a group that failed, of whom nothing was stored; undefined: their turn comes. */
-export function failureBehind(error: unknown): unknown {
-  const origin = error instanceof InDoubt ? originOf(error.cause) : error;
-  return isUnanswered(origin) ? unstored(error) : undefined;
 }
 
 /** The same of a synchronous write: what its node does not know to be stored is not sent. */
@@ -56,8 +50,10 @@ export function explainedUnsent(error: unknown): unknown {
   return problem('database-unavailable', { detail, cause: originOf(error.cause) });
 }
 
-function unstored(error: unknown): unknown {
-  return error instanceof InDoubt ? problem('database-unavailable', { cause: originOf(error.cause) }) : error;
+/** What those fail with who wait behind a group that failed, and are not in it; undefined: their turn comes. */
+export function failureBehind(error: unknown): unknown {
+  const origin = error instanceof InDoubt ? error.cause : error;
+  return isUnanswered(origin) ? error : undefined;
 }
 
 const unsaid = 'the database did not say in time whether it stored the write';

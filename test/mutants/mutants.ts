@@ -1,3 +1,4 @@
+import { mutantsOfDoubt } from './mutants-of-doubt.ts';
 import { mutantsOfMessages } from './mutants-of-messages.ts';
 import { mutantsOfRetries } from './mutants-of-retries.ts';
 import type { Mutant } from './sources.ts';
@@ -379,5 +380,6 @@ const findOperations = statement(`,
     tests: ['src/projects/keys/jwt-key-routes.test.ts'],
   },
   ...mutantsOfMessages,
+  ...mutantsOfDoubt,
   ...mutantsOfRetries,
 ];

@@ -1,0 +1,32 @@
+import type { Mutant } from './sources.ts';
+
+/** Of what is told, and done, while it is not known whether something happened. */
+export const mutantsOfDoubt: Mutant[] = [
+  {
+    name: 'a commit in doubt counts as not made',
+    changes: [
+      {
+        file: 'src/kit/db/faults.ts',
+        find: 'return state === undefined ? isDatabaseAway(error) : openStates.test(state);',
+        replace: 'return state !== undefined && openStates.test(state);',
+      },
+    ],
+    tests: ['src/operations/doubt.test.ts'],
+  },
+  {
+    name: 'a lost create is sent again while it may come',
+    changes: [
+      {
+        file: 'src/actions/write/send/attempt.ts',
+        find: 'quietMs: lateEffectMs ?? longestRequestMs + settleMs',
+        replace: 'quietMs: Math.min(1_000, lateEffectMs ?? longestRequestMs + settleMs)',
+      },
+    ],
+    tests: ['test/model/ledger.test.ts'],
+  },
+  {
+    name: 'a locked record of a batch has failed',
+    changes: [{ file: 'src/providers/hubspot/failure.ts', find: '    OBJECT_LOCKED: lock,\n', replace: '' }],
+    tests: ['src/providers/hubspot/failure.test.ts'],
+  },
+];
