@@ -120,6 +120,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
       if (state !== 'open') destroyAll();
       state = 'open';
       refuses = undefined;
+      losing = undefined;
     },
     close: () =>
       new Promise((resolve) => {

@@ -29,6 +29,7 @@ const settings: Settings = {
   databaseCrashes: Math.floor(minutes / 5),
   silences: Math.floor(minutes / 5),
   refusals: Math.floor(minutes / 2),
+  losses: Math.floor(minutes / 5),
   outages: Math.floor(minutes / 5),
   readers: Math.floor(minutes / 5),
   faultRate: 0.03,

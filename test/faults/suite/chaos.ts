@@ -32,6 +32,8 @@ export interface Deeds {
   silences: number;
   /** Times in which the database refused statements. */
   refusals: number;
+  /** Times in which the database was lost right after it stored something. */
+  losses: number;
   /** Times in which a provider did not answer at all. */
   outages: number;
   /** Transactions that kept all tables open for long. */
@@ -83,6 +85,7 @@ export function createChaos(deps: ChaosDeps): Chaos {
     databaseCrashes: 0,
     silences: 0,
     refusals: 0,
+    losses: 0,
     outages: 0,
     readers: 0,
   };
@@ -121,6 +124,7 @@ function hasEnough({ settings, deeds, points, crashDatabase }: State): boolean {
     (deeds.databaseCrashes >= settings.databaseCrashes || !crashDatabase) &&
     deeds.silences >= settings.silences &&
     deeds.refusals >= settings.refusals &&
+    deeds.losses >= settings.losses &&
     deeds.outages >= settings.outages &&
     deeds.readers >= settings.readers &&
     points.every((point) => (deeds.crashPoints[point] ?? 0) >= settings.perPoint)
@@ -238,23 +242,33 @@ async function disturbDatabase(state: State): Promise<void> {
  */
 const refusals = '25006 53100 53200 53300 57P03 58030 40001 40P01 55P03 57014 57P01 XX000'.split(' ');
 
-/** A node's database does not answer for a while, or refuses one statement in three. */
+/** Statements that store: what is accepted, what gathers, and what became of it. */
+const storing = ['ledger_accept', 'ab_insert', 'work_record'];
+/** A node looks for what it stored for three seconds, what gathers for ten. */
+const lostForMs = [4_000, 12_000];
+
+/** A node's database does not answer for a while, refuses one statement in three, or is lost right after it stored something. */
 async function disturbWires(state: State): Promise<void> {
   const { settings, deeds, over, wires } = state;
   const random = createRandom(settings.seed, 'wires');
-  while (!over() && (deeds.silences < settings.silences || deeds.refusals < settings.refusals)) {
+  const left = (): ('silences' | 'refusals' | 'losses')[] =>
+    (['silences', 'refusals', 'losses'] as const).filter((name) => deeds[name] < settings[name]);
+  while (!over() && left().length > 0) {
     await sleep(settings.paceMs + random.int(settings.paceMs));
     const wire = random.pick(wires);
+    const how = random.pick(left());
     const from = Date.now();
-    if (deeds.silences < settings.silences && random.next() < 0.5) {
+    if (how === 'silences') {
       wire.cut('hang');
       await sleep(settings.silenceMs);
-      deeds.silences += 1;
-    } else if (deeds.refusals < settings.refusals) {
+    } else if (how === 'refusals') {
       wire.refuse(refusals, 0.3);
       await sleep(1_500 + random.int(1_500));
-      deeds.refusals += 1;
+    } else {
+      wire.loseWay(random.pick(storing));
+      await sleep(random.pick(lostForMs));
     }
+    deeds[how] += 1;
     wire.heal();
     note(state, from);
   }

@@ -29,6 +29,7 @@ export interface Report {
   databaseCrashes: number;
   silences: number;
   refusals: number;
+  losses: number;
   outages: number;
   readers: number;
   providerCalls: number;
@@ -106,6 +107,7 @@ export function tableOf(report: Report, outcome: Outcome): string[] {
     line('database crashes', report.databaseCrashes),
     line('database silent', report.silences),
     line('database refusing', report.refusals),
+    line('database lost', report.losses, 'right after it stored something'),
     line('provider silent', report.outages),
     line('long readers', report.readers),
     line('asked again', '', listed(report.refused)),

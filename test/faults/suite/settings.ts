@@ -17,6 +17,8 @@ export interface Settings {
   silenceMs: number;
   /** How often a node's database refuses statements for a while. */
   refusals: number;
+  /** How often the database stores something, and its answer is lost with the way to it, for longer than a node looks. */
+  losses: number;
   /** How often a provider answers nothing, for twice the time that a node waits. */
   outages: number;
   /** How often somebody reads all tables in one transaction, as a backup does. */
@@ -56,6 +58,7 @@ export type Disruption = Pick<
   | 'silences'
   | 'silenceMs'
   | 'refusals'
+  | 'losses'
   | 'outages'
   | 'readers'
   | 'spared'
@@ -94,6 +97,7 @@ export const usual: Omit<Settings, 'seed'> = {
   databaseCrashes: 1,
   silences: 1,
   refusals: 3,
+  losses: 3,
   outages: 1,
   readers: 1,
 };
@@ -110,6 +114,7 @@ export const long: Omit<Settings, 'seed'> = {
   silences: 5,
   silenceMs: 60_000,
   refusals: 30,
+  losses: 20,
   outages: 10,
   readers: 10,
 };
@@ -122,6 +127,7 @@ const calm = {
   databaseCrashes: 0,
   silences: 0,
   refusals: 0,
+  losses: 0,
   outages: 0,
   readers: 0,
 };
