@@ -25,6 +25,17 @@ export const mutantsOfDoubt: Mutant[] = [
     tests: ['test/model/ledger.test.ts'],
   },
   {
+    name: 'a change joins beside an open one of before',
+    changes: [
+      {
+        file: 'src/actions/write/auto-batch/store.ts',
+        find: 't.order_key = i.order_key AND b.key <> o.key)),',
+        replace: 't.order_key = i.order_key AND b.key <> o.key) OR true),',
+      },
+    ],
+    tests: ['src/actions/write/auto-batch/store.test.ts'],
+  },
+  {
     name: 'a locked record of a batch has failed',
     changes: [{ file: 'src/providers/hubspot/failure.ts', find: '    OBJECT_LOCKED: lock,\n', replace: '' }],
     tests: ['src/providers/hubspot/failure.test.ts'],

@@ -209,6 +209,18 @@ function overwritten(effects: readonly Effect[]): string[] {
   });
 }
 
+/** The numbers of the changes of a record, each with its operation, in the order of their effects. */
+function changesOf(id: string, accepted: readonly Accepted[], effects: readonly Effect[]): string {
+  const requests = new Map(
+    accepted.filter(({ target }) => target?.id === id).map((one) => [one.markers[0], one]),
+  );
+  const changes = effects.flatMap(({ marker }) => requests.get(marker) ?? []);
+  return changes
+    .slice(-40)
+    .map(({ target, route, operationId }) => `${target?.order} (${route} ${operationId.slice(0, 18)})`)
+    .join(', ');
+}
+
 function countsOf(reasons: readonly string[]): string {
   const counts = Map.groupBy(reasons, (reason) => reason);
   return [...counts].map(([reason, { length }]) => `${length} × ${reason}`).join(', ') || 'nothing';
@@ -230,6 +242,7 @@ export function describeMarker(marker: string, { accepted, records, effects }: E
         request.claim,
         JSON.stringify(request.target),
         request.hasKey ? 'with a key' : 'without a key',
+        request.target && `changes of it as they came: ${changesOf(request.target.id, accepted, effects)}`,
         `before: ${countsOf(request.before)}`,
       ]
     : ['not accepted'];

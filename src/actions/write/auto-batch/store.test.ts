@@ -84,6 +84,28 @@ describe('actions/write/auto-batch/store', () => {
     expect(await fillOf(again)).toBe(1);
   });
 
+  it('takes no change of a record while one of before stands open under another key, whatever was lost of closing that', async () => {
+    const orderKey = 'contacts/1';
+    const other = { request: { type: 'update', headers: ['other'] } };
+    // Another batch that is open already.
+    await gather(other);
+    const before = await gather({ orderKey });
+    let isLost = true;
+    const rows: Database['rows'] = async (statement, values) => {
+      // As a crash of the database that takes back what was not flushed.
+      if (statement.name !== 'ab_close_others' || !isLost) return test.database.rows(statement, values);
+      isLost = false;
+      return [];
+    };
+    const { operationId } = await createGatherer({ ...test.database, rows }).accept(
+      single({ ...other, orderKey }),
+    );
+    expect(isLost).toBe(false);
+    const work = await test.database.raw('SELECT ref FROM work ORDER BY seq');
+    expect(work.map(({ ref }) => ref)).toContain(before);
+    expect(work.map(({ ref }) => ref)).not.toContain(operationId);
+  });
+
   it('does not wait for the delay that a record asked for which never came', async () => {
     await takeFor([entry({ maxDelaySeconds: 86_400 })]);
     const id = await gather({ maxDelaySeconds: 60 });

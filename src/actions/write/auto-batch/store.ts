@@ -14,8 +14,9 @@ const takePlaces = statement(
 /**
  * Records join their batch only while it is there: the key-share lock makes its seal wait for them, and them for its seal.
  * The one in the first place sets when the batch leaves; whoever finds all places handed out wakes the lane, since it may
- * be the last to come. A record whose idempotency key stands already is not inserted. A place that is taken fails the
- * group: either its commit had lost its answer, or a crash had taken back that the place was handed out.
+ * be the last to come. A record whose idempotency key stands already is not inserted, nor is a change of a record of which
+ * one stands open under another batch key: that was closed before, and a crash may have taken that back. A place that is
+ * taken fails the group: either its commit had lost its answer, or a crash had taken back that the place was handed out.
  */
 const insertRecords = statement(
   'ab_insert',
@@ -25,11 +26,14 @@ const insertRecords = statement(
       AS i(project_id, batch_id, slot, payload, reference, entry, order_key, n)),
   batches AS MATERIALIZED (SELECT DISTINCT project_id, batch_id FROM input),
   open AS MATERIALIZED (
-    SELECT b.project_id, b.id, b.lane_id, b.handed_out FROM batches i
+    SELECT b.project_id, b.id, b.lane_id, b.key, b.handed_out FROM batches i
     JOIN ab_batch b ON b.project_id = i.project_id AND b.id = i.batch_id
     ORDER BY b.project_id, b.id FOR KEY SHARE OF b),
   found AS MATERIALIZED (
-    SELECT i.*, o.lane_id, o.handed_out FROM input i JOIN open o ON o.project_id = i.project_id AND o.id = i.batch_id),
+    SELECT i.*, o.lane_id, o.handed_out FROM input i JOIN open o ON o.project_id = i.project_id AND o.id = i.batch_id
+    WHERE i.order_key IS NULL OR NOT EXISTS (
+      SELECT FROM ab_turn t JOIN ab_batch b ON b.project_id = t.project_id AND b.id = t.batch_id
+      WHERE t.project_id = i.project_id AND t.order_key = i.order_key AND b.key <> o.key)),
   ${claimKeys(8, 'found')},
   joined AS (
     INSERT INTO record (project_id, operation_id, slot, payload, reference, entry, order_key)
