@@ -242,10 +242,12 @@ async function disturbDatabase(state: State): Promise<void> {
  */
 const refusals = '25006 53100 53200 53300 57P03 58030 40001 40P01 55P03 57014 57P01 XX000'.split(' ');
 
-/** Statements that store: what is accepted, what gathers, and what became of it. */
-const storing = ['ledger_accept', 'ab_insert', 'work_record'];
-/** A node looks for what it stored for three seconds, what gathers for ten. */
-const lostForMs = [4_000, 12_000];
+/** Statements that store what is accepted, what gathers, and what became of it; each with more time than a node looks for it. */
+const storing = [
+  { name: 'ledger_accept', lostForMs: 5_000 },
+  { name: 'ab_insert', lostForMs: 12_000 },
+  { name: 'work_record', lostForMs: 5_000 },
+] as const;
 
 /** A node's database does not answer for a while, refuses one statement in three, or is lost right after it stored something. */
 async function disturbWires(state: State): Promise<void> {
@@ -265,8 +267,9 @@ async function disturbWires(state: State): Promise<void> {
       wire.refuse(refusals, 0.3);
       await sleep(1_500 + random.int(1_500));
     } else {
-      wire.loseWay(random.pick(storing));
-      await sleep(random.pick(lostForMs));
+      const { name, lostForMs } = storing[deeds.losses % storing.length] ?? storing[0];
+      wire.loseWay(name);
+      await sleep(lostForMs);
     }
     deeds[how] += 1;
     wire.heal();

@@ -97,7 +97,7 @@ export const usual: Omit<Settings, 'seed'> = {
   databaseCrashes: 1,
   silences: 1,
   refusals: 3,
-  losses: 3,
+  losses: 6,
   outages: 1,
   readers: 1,
 };
