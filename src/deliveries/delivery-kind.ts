@@ -91,7 +91,7 @@ async function deliver(
   );
   const timing = { startedAt, latencyMs: performance.now() - began };
   line?.leave(timing.latencyMs);
-  const ran = settle(item, delivered, timing, failingForMs(row));
+  const ran = settle(item, delivered, timing, { failingForMs: failingForMs(row), changedAt: row.updated_at });
   tellFailure(deps, ran.end, row);
   const groupRef = message.group_ref ?? undefined;
   const empties = row.keeps_delivered ? {} : { empties: true };

@@ -12,6 +12,7 @@ import type { CheckContext, DestinationKind } from './kind.ts';
 import { knownForMs, type KnownDestinations } from './known.ts';
 import { faultsOf } from './metadata.ts';
 import { isFailingTooLong } from './next-attempt.ts';
+import type { Disabling } from './settle.ts';
 import { forgetRoutesTo } from './notifications/index.ts';
 import { withoutSecrets } from './present.ts';
 import { replayDeadLetters } from './replay/begin.ts';
@@ -39,10 +40,10 @@ export interface Destinations {
   /** What comes waits. */
   disable(projectId: string, nameOrId: string): Promise<Row>;
   /**
-   * Because of how it behaves; told as an event. Nothing happens where it is disabled already, or gone, or does not fail for so
-   * long any more.
+   * Because of how it behaves; told as an event. Nothing happens where it is disabled already, or gone, was changed or enabled since
+   * it was called, or does not fail for so long any more.
    */
-  disableFor(projectId: string, id: string, why: { reason: string; failing: boolean }): Promise<void>;
+  disableFor(projectId: string, id: string, why: Disabling): Promise<void>;
 }
 
 export interface DestinationDeps {
@@ -101,10 +102,11 @@ function switches(deps: DestinationDeps): Pick<Destinations, 'enable' | 'disable
         const reason = 'Disabled by hand.';
         return (await disable(tx, row, { reason, isTold: false })) ?? row;
       }),
-    async disableFor(projectId, id, { reason, failing }) {
+    async disableFor(projectId, id, { reason, failing, changedAt }) {
       const changed = await deps.ground.database.transaction(async (tx) => {
         const row = await store.lockDestination(tx, { projectId, id });
-        const isSo = row && (!failing || isFailingTooLong(failingForMs(row)));
+        const isSame = row?.updated_at.getTime() === changedAt.getTime();
+        const isSo = isSame && (!failing || isFailingTooLong(failingForMs(row)));
         return isSo && disable(tx, row, { reason, isTold: true });
       });
       if (!changed) return;

@@ -40,6 +40,21 @@ describe('deliveries/disabling', () => {
   const stored = async () =>
     (await world.rows('SELECT * FROM destination WHERE id = $1', [destination.id]))[0]!;
 
+  it('an answer of 410 to what was sent before it was changed or enabled does not disable it', async () => {
+    let asked: (() => void) | undefined;
+    receiver.answer = (response) => (asked = () => response.writeHead(410).end());
+    await world.work();
+    await world.queue(destination.id, 1);
+    await eventually(() => asked !== undefined, Boolean);
+    await world.deliveries.destinations.enable(world.projectId, 'mine');
+    receiver.answer = good;
+    asked?.();
+    await eventually(deliveries, ([one]) => one?.['http_status'] === 410);
+    // It is disabled after the outcome was stored, if at all.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await stored()).toMatchObject({ status: 'active' });
+  });
+
   it('a failure after five days without a success or a change disables it; one after four does not', async () => {
     await world.work();
     const failFor = async (days: number, changed = days) => {

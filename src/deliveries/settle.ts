@@ -23,13 +23,21 @@ export interface DeliveryOutcome {
   entry: AttemptEntry | undefined;
 }
 
+/** Why a destination is to be disabled. */
+export interface Disabling {
+  reason: string;
+  /** That nothing succeeded for so long must still be so. Otherwise the other side asked for it. */
+  failing: boolean;
+  /** When the destination that was called had been changed last: what one of before answered says nothing of it. */
+  changedAt: Date;
+}
+
 export interface DeliveryEnd extends End {
   messageId: string;
   destinationId: string;
   /** Undefined: nothing was tried, and its delivery stays as it is. */
   outcome: DeliveryOutcome | undefined;
-  /** The destination is to be disabled for this reason; unless `failing`, which must still be so, the other side asked for it. */
-  disable: { reason: string; failing: boolean } | undefined;
+  disable: Disabling | undefined;
   /** When it was delivered everywhere, its content goes with this. */
   empties?: boolean;
   /** Whose message it is, where that is known. */
@@ -42,12 +50,18 @@ export interface Timing {
   latencyMs: number;
 }
 
-/** What becomes of a delivery after an attempt, at a destination where nothing succeeded for so long. */
+/** Of the destination that was called: for how long nothing succeeded there, and when it had been changed last. */
+export interface Called {
+  failingForMs: number;
+  changedAt: Date;
+}
+
+/** What becomes of a delivery after an attempt. */
 export function settle(
   item: Marked,
   delivered: Delivered,
   { startedAt, latencyMs }: Timing,
-  failingForMs: number,
+  called: Called,
 ): Ran<DeliveryEnd> {
   if (delivered.kind === 'unsent') return { end: postponed(item, 0) };
   const { status, answer } = delivered;
@@ -76,17 +90,17 @@ export function settle(
         error,
         entry: { ...said, error },
       },
-      disable: disabling(delivered.disable, failingForMs),
+      disable: disabling(delivered.disable, called),
     },
     heard: heardOf(status, silent),
     ...(isBusy(status) && retryAfterMs > 0 ? { laneWaitsMs: retryAfterMs } : {}),
   };
 }
 
-function disabling(asked: string | undefined, failingForMs: number): DeliveryEnd['disable'] {
-  if (asked !== undefined) return { reason: asked, failing: false };
+function disabling(asked: string | undefined, { failingForMs, changedAt }: Called): Disabling | undefined {
+  if (asked !== undefined) return { reason: asked, failing: false, changedAt };
   return isFailingTooLong(failingForMs)
-    ? { reason: 'Nothing succeeded for five days.', failing: true }
+    ? { reason: 'Nothing succeeded for five days.', failing: true, changedAt }
     : undefined;
 }
 
