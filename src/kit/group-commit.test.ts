@@ -59,7 +59,7 @@ describe('src/kit/group-commit', () => {
   it('fails what waits behind a group whose error says that nothing can be committed now', async () => {
     const { groups, commit } = manualCommit();
     const lost = new Error('nobody answers');
-    const group = createWith({ commit, failureBehind: (error) => (error === lost ? lost : undefined) });
+    const group = createWith({ commit, failsAll: (error) => error === lost });
     const first = group.submit(1);
     await settled();
     const behind = [group.submit(2), group.submit(3)];

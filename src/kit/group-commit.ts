@@ -34,8 +34,8 @@ export interface GroupCommitOptions<Item, Result> {
    * Waits for the database itself, as long as that is worth it; every item fails with what it throws.
    */
   recover?(items: readonly Item[], error: unknown): Promise<readonly (Result | undefined)[]>;
-  /** Where nothing can be committed now, what the items that wait behind the failed group fail with, uncommitted. */
-  failureBehind?(error: unknown): unknown;
+  /** Whether nothing can be committed now. Items that wait behind the failed group then fail, uncommitted. */
+  failsAll?(error: unknown): boolean;
   /**
    * Answers a group after the next one has left. For commits of several statements, which would otherwise keep the
    * database waiting while the answers are written; one statement gains more by the callers who come back meanwhile.
@@ -98,10 +98,10 @@ export function createGroupCommit<Item, Result>(
     fates: readonly Fate<Result>[],
   ): void {
     inFlight.delete(flight);
-    const behind = failureBehind(options, fates);
-    if (behind !== undefined) {
+    const fatal = fatalIn(options, fates);
+    if (fatal) {
       weight = 0;
-      for (const waiter of waiting.splice(0)) waiter.reject(behind);
+      for (const waiter of waiting.splice(0)) answer(waiter, fatal);
     }
     const answerAll = (): void => fates.forEach((fate, at) => answer(group[at], fate));
     if (!options.answerLast) answerAll();
@@ -141,15 +141,11 @@ function answer<Item, Result>(waiter: Waiter<Item, Result> | undefined, fate: Fa
   else waiter?.resolve(fate.result);
 }
 
-function failureBehind<Item, Result>(
+function fatalIn<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
   fates: readonly Fate<Result>[],
-): unknown {
-  for (const fate of fates) {
-    const failure = 'error' in fate ? options.failureBehind?.(fate.error) : undefined;
-    if (failure !== undefined) return failure;
-  }
-  return undefined;
+): Fate<Result> | undefined {
+  return fates.find((fate) => 'error' in fate && options.failsAll?.(fate.error));
 }
 
 /** What became of each of the items, in their order; never rejects. */

@@ -5,7 +5,7 @@ import { pauseBriefly, repeatWhileAway } from '../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { currentTrace, inSpan } from '../kit/trace.ts';
-import { createDoubts, explained, explainedUnsent, failureBehind } from './doubt.ts';
+import { createDoubts, explained, explainedUnsent, failsAll } from './doubt.ts';
 import { findEarlierUse } from './keys.ts';
 import { findAccepted, insertGroup, parked, type AcceptRow } from './store/accept.ts';
 import type { EarlierUse, Intake } from './work.ts';
@@ -50,7 +50,7 @@ export function createAcceptor(
     weigh: ({ payloads }) => payloads.reduce((length, payload) => length + payload.length, 0),
     bisectOn: (error) => faultOf(error) === 'data',
     // Each of them would wait as long again to be told the same.
-    failureBehind,
+    failsAll,
     recover: (rows, error) => recover(database, rows, error),
   });
   return {

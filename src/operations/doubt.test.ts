@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { startForwarder, type Forwarder } from '../../test/forwarder.ts';
-import { openDatabase, type Database } from '../kit/db/database.ts';
+import { openBehindWire, type BehindWire } from '../../test/behind-wire.ts';
 import { newId } from '../kit/ids.ts';
 import { openNode } from '../lanes/store/lanes.ts';
 import { createAcceptor } from './accept.ts';
@@ -12,32 +10,24 @@ import type { KeyClaim } from './index.ts';
 const key = (): KeyClaim => ({ principal: 'key:1', key: randomUUID(), hash: Buffer.alloc(32) });
 
 describe('operations/doubt', () => {
-  let test: TestDatabase;
-  let wire: Forwarder;
-  let database: Database;
+  let at: BehindWire;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    wire = await startForwarder(test.url);
-    database = openDatabase({ url: wire.url, poolSize: 4, applicationName: 'test' });
+    at = await openBehindWire();
   });
-  afterEach(() => wire.heal());
-  afterAll(async () => {
-    await database.close();
-    await wire.close();
-    await test.drop();
-  });
+  afterEach(() => at.wire.heal());
+  afterAll(() => at.close());
 
-  const acceptor = () => createAcceptor(database);
+  const acceptor = () => createAcceptor(at.database);
   const stored = async (): Promise<number> => {
-    const [row] = await test.database.raw('SELECT count(*)::int AS count FROM operation');
+    const [row] = await at.test.database.raw('SELECT count(*)::int AS count FROM operation');
     return Number(row?.['count']);
   };
   /** What it is told whose statement is done when the database goes away. */
   async function whenLost(text: string, work: () => Promise<unknown>): Promise<unknown> {
-    wire.loseWay(text);
+    at.wire.loseWay(text);
     const fate: unknown = await work().catch((error: unknown) => error);
-    wire.heal();
+    at.wire.heal();
     return fate;
   }
   const stands = {
@@ -53,7 +43,7 @@ describe('operations/doubt', () => {
     const fate = await whenLost('ledger_accept', () => acceptor().accept(intake(), null));
     expect(fate).toMatchObject(stands);
     expect(await stored()).toBe(before + 1);
-    const [row] = await test.database.raw('SELECT id FROM operation ORDER BY created_at DESC LIMIT 1');
+    const [row] = await at.test.database.raw('SELECT id FROM operation ORDER BY created_at DESC LIMIT 1');
     expect(operationOf(fate)).toBe(row?.['id']);
   });
 
@@ -69,7 +59,7 @@ describe('operations/doubt', () => {
 
   it('says of a synchronous write that nothing was sent', async () => {
     const lane = { projectId, id: newId(), lease: randomUUID() };
-    await openNode(database, lane, 60_000);
+    await openNode(at.database, lane, 60_000);
     const fate = await whenLost('ledger_accept', () =>
       acceptor().accept(intake({ laneId: lane.id }), lane.lease),
     );
@@ -79,16 +69,16 @@ describe('operations/doubt', () => {
 
   it('says that nothing was accepted where nothing was sent to the database, or where it refused', async () => {
     const before = await stored();
-    wire.cut('refuse');
+    at.wire.cut('refuse');
     const unsent: unknown = await acceptor()
       .accept(intake(), null)
       .catch((error: unknown) => error);
-    wire.heal();
-    wire.refuse(['53100'], 1);
+    at.wire.heal();
+    at.wire.refuse(['53100'], 1);
     const refused: unknown = await acceptor()
       .accept(intake(), null)
       .catch((error: unknown) => error);
-    wire.heal();
+    at.wire.heal();
     for (const fate of [unsent, refused]) {
       expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
       expect((fate as Error).message).toContain('Nothing was accepted');

@@ -50,10 +50,9 @@ export function explainedUnsent(error: unknown): unknown {
   return problem('database-unavailable', { detail, cause: originOf(error.cause) });
 }
 
-/** What those fail with who wait behind a group that failed, and are not in it; undefined: their turn comes. */
-export function failureBehind(error: unknown): unknown {
-  const origin = error instanceof InDoubt ? error.cause : error;
-  return isUnanswered(origin) ? error : undefined;
+/** Whether the database answers nobody now: who waits behind the group that failed fails with it, and is not in it. */
+export function failsAll(error: unknown): boolean {
+  return isUnanswered(error instanceof InDoubt ? error.cause : error);
 }
 
 const unsaid = 'the database did not say in time whether it stored the write';

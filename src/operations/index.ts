@@ -2,7 +2,7 @@ import './problems.ts';
 export { createOperations, type Operations } from './operations.ts';
 export { exchangePartitions } from './exchanges/exchange-log.ts';
 export { eraseExchanges } from './exchanges/store.ts';
-export { createDoubts, explained, failureBehind, type Doubts } from './doubt.ts';
+export { createDoubts, explained, failsAll, type Doubts } from './doubt.ts';
 export { endsOf, type Ends } from './ends.ts';
 export { findEarlierUse } from './keys.ts';
 export { claimKeys, keyColumns, release } from './store/keys.ts';

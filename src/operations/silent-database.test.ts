@@ -1,32 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { startForwarder, type Forwarder } from '../../test/forwarder.ts';
-import { openDatabase, type Database } from '../kit/db/database.ts';
+import { openBehindWire, type BehindWire } from '../../test/behind-wire.ts';
 import { sleep } from '../kit/retry.ts';
 import { createAcceptor } from './accept.ts';
 import { intake } from './harness.fixture.ts';
 
 describe('operations/silent-database', () => {
-  let test: TestDatabase;
-  let wire: Forwarder;
-  let database: Database;
+  let at: BehindWire;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    wire = await startForwarder(test.url);
-    database = openDatabase({ url: wire.url, poolSize: 4, applicationName: 'test' });
+    at = await openBehindWire();
   });
-  afterAll(async () => {
-    wire.heal();
-    await database.close();
-    await wire.close();
-    await test.drop();
-  });
+  afterAll(() => at.close());
 
   it('an acceptance that is not answered is looked for once more, and no longer', async () => {
-    const acceptor = createAcceptor(database);
+    const acceptor = createAcceptor(at.database);
     expect(await acceptor.accept(intake(), null)).toBeDefined();
-    wire.cut('hang');
+    at.wire.cut('hang');
     const startedAt = performance.now();
     const first = acceptor.accept(intake(), null);
     await sleep(1_000);
@@ -34,11 +23,11 @@ describe('operations/silent-database', () => {
     const second = acceptor.accept(intake(), null);
     const fates = await Promise.allSettled([first, second]);
     // The first was on its way; the second was not sent.
-    for (const [at, code] of ['outcome-unknown', 'database-unavailable'].entries())
-      expect(fates[at]).toMatchObject({ status: 'rejected', reason: { code } });
+    for (const [index, code] of ['outcome-unknown', 'database-unavailable'].entries())
+      expect(fates[index]).toMatchObject({ status: 'rejected', reason: { code } });
     // Ten seconds for the statement, and five for the connection over which it is looked for.
     expect(performance.now() - startedAt).toBeLessThan(17_000);
-    wire.heal();
+    at.wire.heal();
     expect(await acceptor.accept(intake(), null)).toBeDefined();
   }, 60_000);
 });

@@ -124,18 +124,6 @@ describe('src/kit/db/database', () => {
     await wire.close();
   });
 
-  it('says so, too, when the server ended a transaction of a process that stood still', async () => {
-    const single = openDatabase({ url: test.url, poolSize: 1, applicationName: 'test' });
-    const resting = single.transaction(async (tx) => {
-      await tx.rows({ name: 'test_rest', text: 'SET LOCAL idle_in_transaction_session_timeout = 50' });
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
-      return tx.rows(backend);
-    });
-    await expect(resting).rejects.toMatchObject({ code: 'database-unavailable' });
-    expect(await single.rows(backend)).toHaveLength(1);
-    await single.close();
-  });
-
   it('a transaction that met a conflict is rolled back on its connection, which serves on', async () => {
     const single = openDatabase({ url: test.url, poolSize: 1, applicationName: 'test' });
     const [before] = await single.rows<{ pid: number }>(backend);

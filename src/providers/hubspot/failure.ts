@@ -40,6 +40,7 @@ const byCategory = new Map<string, Judgement>(
     RATE_LIMITS: later('rateLimit', 10_000),
     RATE_LIMIT: later('rateLimit', 10_000),
     INTERNAL_ERROR: later('providerDown'),
+    // HubSpot documents the status 423 and no category; these two name what it is.
     LOCKED: lock,
     OBJECT_LOCKED: lock,
   }),

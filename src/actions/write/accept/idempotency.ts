@@ -117,7 +117,7 @@ export async function replayInstead(
     return operations.earlierUse(projectId, at.claim);
   };
   const earlier = await look().catch((error: unknown) => {
-    // What says that the database is away says more of this request than the second one does.
+    // The first failure tells whether the write may be accepted; that of the look-up does not.
     throw isDatabaseAway(refusal) ? refusal : error;
   });
   if (!earlier) throw refusal;

@@ -5,13 +5,7 @@ import { repeatWhileAway } from '../../../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../../../kit/group-commit.ts';
 import { newId } from '../../../kit/ids.ts';
 import { problem } from '../../../kit/problem.ts';
-import {
-  createDoubts,
-  explained,
-  failureBehind,
-  findEarlierUse,
-  type Doubts,
-} from '../../../operations/index.ts';
+import { createDoubts, explained, failsAll, findEarlierUse, type Doubts } from '../../../operations/index.ts';
 import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';
 import { closeOthers, findOwn, findStanding, insert, take } from './store.ts';
 
@@ -50,7 +44,7 @@ export function createGatherer(database: Database): Gatherer {
     weigh: ({ payload }) => payload.length,
     commit: (entries) => gather(database, entries),
     bisectOn: (error) => faultOf(error) === 'data',
-    failureBehind,
+    failsAll,
     answerLast: true,
   });
   return {

@@ -1,34 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
-import { startForwarder, type Forwarder } from '../../../../test/forwarder.ts';
-import { openDatabase, type Database } from '../../../kit/db/database.ts';
+import { openBehindWire, type BehindWire } from '../../../../test/behind-wire.ts';
 import { intake } from '../../../operations/harness.fixture.ts';
 import { createGatherer } from './accept.ts';
 
 describe('actions/write/auto-batch/doubt', () => {
-  let test: TestDatabase;
-  let wire: Forwarder;
-  let database: Database;
+  let at: BehindWire;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    wire = await startForwarder(test.url);
-    database = openDatabase({ url: wire.url, poolSize: 4, applicationName: 'test' });
+    at = await openBehindWire();
   });
-  afterAll(async () => {
-    await database.close();
-    await wire.close();
-    await test.drop();
-  });
+  afterAll(() => at.close());
 
-  const gatherer = () => createGatherer(database);
-  const places = async () => test.database.raw('SELECT slot FROM record WHERE entry IS NOT NULL');
+  const gatherer = () => createGatherer(at.database);
+  const places = async () => at.test.database.raw('SELECT slot FROM record WHERE entry IS NOT NULL');
   /** What it is told whose record is stored when the database goes away. */
   async function whenLost(work: () => Promise<unknown>): Promise<unknown> {
-    wire.loseWay('ab_insert');
+    at.wire.loseWay('ab_insert');
     const fate: unknown = await work().catch((error: unknown) => error);
-    wire.heal();
+    at.wire.heal();
     return fate;
   }
 
