@@ -41,6 +41,13 @@ export type ForwardEnd =
   | { kind: 'rejected'; passOn(): void }
   | { kind: 'failed'; error: Error; answerBegan: boolean };
 
+/** What `writeHead` takes. */
+interface Head {
+  status: number;
+  phrase: string;
+  headers: string[];
+}
+
 interface Look {
   status: number;
   pairs: string[];
@@ -65,8 +72,11 @@ export class Answer implements Dispatcher.DispatchHandler {
   #held: { begin(): void; chunks: Buffer[]; size: number } | undefined;
   #look: Look | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Writes the head, which waits for the first byte behind it: broken framing there is still told as a 502. */
-  #head: (() => void) | undefined;
+  /**
+   * Waits for the first byte behind it: broken framing there is still told as a 502. What it holds and not a function of it,
+   * with which each call stayed in memory until a full collection.
+   */
+  #head: Head | undefined;
   #status = 0;
   #interim = 0;
   #trailers = false;
@@ -205,7 +215,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     // Trailers need chunks: this hop has them where the provider's had, unless the caller speaks HTTP/1.0.
     this.#trailers = hasBody && !hasLength && req.httpVersion === '1.1';
     if (this.#trailers && trailer !== undefined) headers.push('Trailer', trailer);
-    this.#head = () => this.#response.writeHead(status, phrase, headers);
+    this.#head = { status, phrase, headers };
     // After the part that came with the head was read.
     queueMicrotask(() => {
       if (this.#head) setTimeout(() => this.#showHead(), headPatienceMs);
@@ -232,7 +242,7 @@ export class Answer implements Dispatcher.DispatchHandler {
   #writeHead(): void {
     const head = this.#head;
     this.#head = undefined;
-    head?.();
+    if (head) this.#response.writeHead(head.status, head.phrase, head.headers);
   }
 
   #write(chunk: Buffer): boolean {
