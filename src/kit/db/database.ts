@@ -22,6 +22,7 @@ import {
   refusingStates,
   sqlState,
 } from './faults.ts';
+import { parameter } from './array-text.ts';
 import { Connection, keepAliveMs } from './connection.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { watchOutage, type OutageHooks, type OutageWatch } from './outage.ts';
@@ -290,7 +291,7 @@ async function run<Row>(
   const { name, text } = statement;
   const result = await guarded(async () => {
     const isNamed = prepares === true || (await prepares());
-    const query = { ...(isNamed ? { name } : {}), text, values: values as unknown[] };
+    const query = { ...(isNamed ? { name } : {}), text, values: values.map(parameter) };
     for (let attempt = 1; ; attempt++) {
       try {
         return await ask(client, wire, query);
