@@ -19,6 +19,8 @@ export interface Intake {
   resource: string;
   /** Kept as JSON for the action, which reads it; {@link placeOf} takes from it where it goes. */
   request: Record<string, unknown>;
+  /** Kept as a member of `request`. By itself here: writes that are accepted together differ by it only. */
+  requestId?: string;
   records: readonly RecordPayload[];
   /** Attempts may start until this many seconds from now. */
   deadlineSeconds: number;

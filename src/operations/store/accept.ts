@@ -51,9 +51,10 @@ const acceptText = ({
   input AS MATERIALIZED (
     SELECT i.*, ($6::uuid[])[s] AS project_id, ($7::uuid[])[s] AS integration_id, ($8::uuid[])[s] AS installation_id,
       ($9::uuid[])[s] AS config_id, ($10::uuid[])[s] AS lane_id, ($11::text[])[s] AS action_type, ($12::text[])[s] AS resource,
-      ($13::json[])[s] AS request, ($14::float8[])[s] AS deadline_s, ($15::float8[])[s] AS due_s, ($16::smallint[])[s] AS prio
-    FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::boolean[], $21::text[]) WITH ORDINALITY
-      AS i(id, s, total, lease, ordered, trace, n)),
+      CASE WHEN request_id IS NULL THEN ($13::text[])[s]
+        ELSE left(($13::text[])[s], -1) || ',"requestId":' || to_json(request_id) || '}' END::json AS request, ($14::float8[])[s] AS deadline_s, ($15::float8[])[s] AS due_s, ($16::smallint[])[s] AS prio
+    FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::boolean[], $21::text[], $22::text[])
+      WITH ORDINALITY AS i(id, s, total, lease, ordered, trace, request_id, n)),
   held AS MATERIALIZED (
     SELECT l.project_id, l.id FROM lane l
     JOIN (SELECT DISTINCT project_id, lane_id, lease FROM input WHERE lease IS NOT NULL) i
@@ -93,7 +94,7 @@ const acceptText = ({
  */
 const behind = `wanted_turns AS MATERIALIZED (
     SELECT DISTINCT a.n, a.project_id, a.id, a.lease IS NOT NULL AS marked, t.order_key
-    FROM unnest($22::uuid[], $23::text[]) AS t(operation_id, order_key) JOIN accepted a ON a.id = t.operation_id),
+    FROM unnest($23::uuid[], $24::text[]) AS t(operation_id, order_key) JOIN accepted a ON a.id = t.operation_id),
   behind AS MATERIALIZED (
     SELECT n FROM (
       SELECT t.n FROM wanted_turns t CROSS JOIN LATERAL (
@@ -114,7 +115,7 @@ const turnsInsert = `turns AS (
 const acceptGroup = statement(
   'ledger_accept',
   acceptText({
-    keys: `${claimKeys(24, 'wanted')},`,
+    keys: `${claimKeys(25, 'wanted')},`,
     unlessReplayed: 'WHERE w.n NOT IN (SELECT n FROM replayed)',
     behind,
     isBehind: 'n IN (SELECT n FROM behind)',
@@ -173,6 +174,7 @@ export async function insertGroup(
     records.map(({ payload }) => payload),
     records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
     column((row) => row.trace ?? null),
+    column((row) => row.requestId ?? null),
     ...(isPlain
       ? []
       : [
@@ -211,12 +213,22 @@ const shared: readonly ((share: Share) => string | number)[] = [
  */
 function sharesOf(rows: readonly AcceptRow[]): { shares: Share[]; shareOf: number[] } {
   const shares: Share[] = [];
+  const ofInstallation = new Map<string, number[]>();
   const shareOf = rows.map((row) => {
     const own = { row, request: JSON.stringify(row.request) };
-    const known = shares.findIndex((share) => shared.every((read) => read(share) === read(own)));
-    return known >= 0 ? known + 1 : shares.push(own);
+    const alike = ofInstallation.get(row.installationId);
+    const known = alike?.find((n) => isSame(shares[n - 1], own));
+    if (known !== undefined) return known;
+    const added = shares.push(own);
+    if (alike) alike.push(added);
+    else ofInstallation.set(row.installationId, [added]);
+    return added;
   });
   return { shares, shareOf };
+}
+
+function isSame(one: Share | undefined, other: Share): boolean {
+  return one !== undefined && shared.every((read) => read(one) === read(other));
 }
 
 /** Those of the rows that are in the ledger already; `seq` is empty unless it is marked, or parked, and still under its lease. */

@@ -22,14 +22,13 @@ export async function acceptQueued(
 ): Promise<{ operationId: string; replayed?: true }> {
   const intake = intakeOf(prepared, origin);
   const { autoBatch } = prepared.plan;
-  const { records, orderKeys, request, ...shared } = intake;
+  const { records, orderKeys, request, requestId, ...shared } = intake;
   const [first] = records;
   if (!autoBatch || !first) return operations.acceptQueued(intake);
   const orderKey = orderKeys?.[0] ?? null;
   // A batch is of what its records share.
-  const { requestId, ...common } = request;
   const record = { ...first, requestId };
-  return writes.gather({ ...shared, ...autoBatch, request: { ...common, form: 'batch' }, record, orderKey });
+  return writes.gather({ ...shared, ...autoBatch, request: { ...request, form: 'batch' }, record, orderKey });
 }
 
 /** What is to be accepted as started: the lane is this node's. */
@@ -121,6 +120,7 @@ async function acceptUnderLane(
 function itemOf(intake: MarkedIntake, lane: NodeLane, operationId: string, seq: string): WorkItem {
   return {
     ...intake,
+    request: { ...intake.request, requestId: intake.requestId },
     kind: intake.actionType,
     ref: operationId,
     isOfNode: true,

@@ -87,7 +87,6 @@ export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retr
     provider,
     connectionId,
     groupRef,
-    requestId,
     ...(retryOf === undefined ? {} : { retryOf }),
   };
   return {
@@ -99,6 +98,7 @@ export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retr
     actionType: 'write',
     resource: objectName,
     request,
+    requestId,
     records,
     deadlineSeconds,
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
