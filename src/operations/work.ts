@@ -70,11 +70,15 @@ export interface Place {
   requestId?: string;
 }
 
+const placeNames = ['provider', 'connectionId', 'groupRef', 'requestId'] as const;
+
 export function placeOf(request: Record<string, unknown>): Place {
-  const names = ['provider', 'connectionId', 'groupRef', 'requestId'] as const;
-  return Object.fromEntries(
-    names.flatMap((name) => (typeof request[name] === 'string' ? [[name, request[name]]] : [])),
-  );
+  const place: Place = {};
+  for (const name of placeNames) {
+    const value = request[name];
+    if (typeof value === 'string') place[name] = value;
+  }
+  return place;
 }
 
 /** What the records of an operation came to so far. */

@@ -83,6 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ...onEveryAnswer,
     ...(options.isHttps ? { 'strict-transport-security': `max-age=${yearSeconds}` } : {}),
   };
+  const always = Object.entries(headers);
   const made: { listener?: Server } = {};
   const server = fastify({
     loggerInstance: logger,
@@ -130,8 +131,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   server.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
-    for (const [name, value] of Object.entries(headers))
-      if (!reply.hasHeader(name)) reply.header(name, value);
+    for (const [name, value] of always) if (!reply.hasHeader(name)) reply.header(name, value);
     done();
   });
   return server;

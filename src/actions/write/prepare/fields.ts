@@ -152,8 +152,18 @@ export interface CompiledRules {
   known: ReadonlySet<string> | undefined;
 }
 
-/** Made once for all records of a request. */
+const compiledBefore = new WeakMap<FieldRules, CompiledRules>();
+
+/** Made once for the same rules. */
 export function compileRules(rules: FieldRules): CompiledRules {
+  const before = compiledBefore.get(rules);
+  if (before) return before;
+  const compiled = compile(rules);
+  compiledBefore.set(rules, compiled);
+  return compiled;
+}
+
+function compile(rules: FieldRules): CompiledRules {
   const { settings, mappings, unsetMappings, only } = rules;
   return {
     rules,

@@ -9,8 +9,24 @@ import {
 import { abilitiesOf } from '../../../providers/index.ts';
 import type { WriteScope } from './plan.ts';
 
-/** What the planner must know, from the installation as it is now. Throws for an object that may not be written at all. */
+const known = new WeakMap<ProposedTarget, Map<string, WriteScope>>();
+/** Of one installation; a name may be written in many ways of upper and lower case. */
+const mostKnown = 64;
+
+/**
+ * What the planner must know, from the installation as it is now. Throws for an object that may not be written at all. Kept for as long
+ * as the installation is remembered: a config may map hundreds of fields.
+ */
 export function scopeOf(target: ProposedTarget, objectName: string, limits: Limits): WriteScope {
+  const ofTarget = known.get(target) ?? new Map<string, WriteScope>();
+  const before = ofTarget.get(objectName);
+  if (before?.limits === limits) return before;
+  const scope = makeScope(target, objectName, limits);
+  if (ofTarget.size < mostKnown) known.set(target, ofTarget.set(objectName, scope));
+  return scope;
+}
+
+function makeScope(target: ProposedTarget, objectName: string, limits: Limits): WriteScope {
   if (!target.manifest.write) {
     throw problem('write-not-configured', {
       detail: `The integration ${target.integrationName} declares no write action.`,
