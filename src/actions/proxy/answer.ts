@@ -73,8 +73,8 @@ export class Answer implements Dispatcher.DispatchHandler {
   #look: Look | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   /**
-   * Waits for the first byte behind it: broken framing there is still told as a 502. What it holds and not a function of it,
-   * with which each call stayed in memory until a full collection.
+   * Waits for the first byte behind it: broken framing there is still told as a 502. Not as a function: V8 places one that is
+   * assigned to a member among the old objects, where it keeps all of the call until a full collection.
    */
   #head: Head | undefined;
   #status = 0;

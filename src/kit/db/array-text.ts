@@ -1,5 +1,5 @@
-/** JSON would write it with an escape that an array does not know, or refuse it. */
-const escapes = /[\0-\x1f]/;
+/** A control character: JSON writes it with an escape that an array does not know. */
+const control = /[^ -\uffff]/;
 
 /**
  * A parameter as PostgreSQL reads it. Of an array of scalars JSON's form is an array's form, too, and is written in one step,
@@ -12,15 +12,7 @@ export function parameter(value: unknown): unknown {
 }
 
 function isAlikeInJson(value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-      return !escapes.test(value) && value.isWellFormed();
-    case 'number':
-      return Number.isFinite(value);
-    case 'boolean':
-    case 'undefined':
-      return true;
-    default:
-      return value === null;
-  }
+  if (typeof value === 'string') return !control.test(value) && value.isWellFormed();
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || value === undefined || typeof value === 'boolean';
 }
