@@ -13,7 +13,7 @@ import { atEnd } from './at-end.ts';
 export async function makeDatabase(): Promise<{ url: string; close(): Promise<void> }> {
   const external = process.env['DATABASE_URL'];
   const dataDir = external ? undefined : await mkdtemp(join(tmpdir(), 'svc-bench-pg-'));
-  const embedded = dataDir ? await startEmbedded({ dataDir: join(dataDir, 'postgres') }) : undefined;
+  const embedded = dataDir ? await startEmbedded({ dataDir }) : undefined;
   const server = external ?? embedded?.url ?? '';
   const name = `svc_bench_${newId().replaceAll('-', '')}`;
   const close = atEnd(async () => {

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -43,6 +43,8 @@ export function useStarts(): Starts {
   beforeAll(async () => {
     await builtOnce();
     folder = await mkdtemp(join(tmpdir(), 'svc-start-'));
+    // As root the embedded server runs as another user, who must get there.
+    await chmod(folder, 0o755);
   });
   afterEach(async () => {
     for (const child of started.splice(0)) child.kill('SIGKILL');

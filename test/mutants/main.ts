@@ -68,7 +68,7 @@ async function main(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-mutants-'));
   const server = process.env['DATABASE_URL']
     ? undefined
-    : await startEmbedded({ dataDir: join(folder, 'postgres') });
+    : await startEmbedded({ dataDir: folder });
   const copy = await copySources();
   const env = {
     ...process.env,
