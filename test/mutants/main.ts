@@ -66,9 +66,7 @@ async function main(): Promise<number> {
   const wanted = process.argv[2];
   const chosen = mutants.filter(({ name }) => wanted === undefined || name.includes(wanted));
   const folder = await mkdtemp(join(tmpdir(), 'svc-mutants-'));
-  const server = process.env['DATABASE_URL']
-    ? undefined
-    : await startEmbedded({ dataDir: folder });
+  const server = process.env['DATABASE_URL'] ? undefined : await startEmbedded({ dataDir: folder });
   const copy = await copySources();
   const env = {
     ...process.env,
