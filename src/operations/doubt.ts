@@ -20,15 +20,24 @@ export interface Doubts {
   note(error: unknown, id: string, operationId: string): void;
   /** What to fail with: the error itself, or {@link InDoubt}. */
   of(error: unknown): unknown;
+  /** The doubt of one of them, if there is any. */
+  about(id: string): InDoubt | undefined;
+  /** It is known that what was sent of this is not stored and will not be. */
+  settle(id: string): void;
 }
 
 export function createDoubts(): Doubts {
   const open = new Map<string, string>();
+  const errors = new Map<string, unknown>();
   return {
     note(error, id, operationId) {
-      if (leavesOpen(error)) open.set(id, operationId);
+      if (!leavesOpen(error)) return;
+      open.set(id, operationId);
+      errors.set(id, error);
     },
     of: (error) => (open.size > 0 ? new InDoubt(open, error) : error),
+    about: (id) => (open.has(id) ? new InDoubt(new Map(open), errors.get(id)) : undefined),
+    settle: (id) => void open.delete(id),
   };
 }
 
@@ -69,7 +78,7 @@ function openWithoutKey({ cause }: InDoubt, operationId: string): Problem {
   return problem('outcome-unknown', {
     detail: `It is not known whether the write was accepted: ${unsaid}. If it did, the write is sent.`,
     remedy:
-      'Look in a minute whether the operation is there, with the record: if not, nothing was accepted, and the write may be sent again. A request with an Idempotency-Key may be repeated at once.',
+      'Once other writes are accepted again, wait a minute and look whether the operation is there, with the record: if not, nothing was accepted, and the write may be sent again. A request with an Idempotency-Key may be repeated at once.',
     retryable: false,
     extra: { operationId, category: 'unknownOutcome' },
     cause: originOf(cause),

@@ -36,6 +36,17 @@ export const mutantsOfDoubt: Mutant[] = [
     tests: ['src/actions/write/auto-batch/store.test.ts'],
   },
   {
+    name: 'a change whose first commit is on its way goes round again',
+    changes: [
+      {
+        file: 'src/actions/write/auto-batch/accept.ts',
+        find: 'const refused = doubts.about(entry.id);',
+        replace: 'const refused = undefined;',
+      },
+    ],
+    tests: ['src/actions/write/auto-batch/doubt.test.ts'],
+  },
+  {
     name: 'a locked record of a batch has failed',
     changes: [{ file: 'src/providers/hubspot/failure.ts', find: '    OBJECT_LOCKED: lock,\n', replace: '' }],
     tests: ['src/providers/hubspot/failure.test.ts'],

@@ -125,16 +125,23 @@ async function fill(gathering: Gathering, places: readonly Place[]): Promise<voi
 }
 
 /**
- * Entries that were not inserted: a commit whose answer was lost stands in its places, which is final since a batch that is
- * gone takes no more; a key may stand for something else.
+ * Entries that were not inserted: a commit whose answer was lost stands in its places; a key may stand for something else. One
+ * that is in neither goes round again, unless a commit of it may still come to its place: its batch gathers, and what kept the
+ * repetition out came after the first.
  */
 async function findMissing(gathering: Gathering, places: readonly Place[]): Promise<void> {
-  const { database, fates } = gathering;
+  const { database, fates, doubts } = gathering;
   const missing = places.filter(({ entry }) => !fates.has(entry.id));
   if (missing.length === 0) return;
   const own = await persist(gathering, () => findOwn(database, missing));
   for (const [at, { entry, batchId }] of missing.entries()) {
-    if (own[at]) fates.set(entry.id, { operationId: batchId, full: true });
+    const place = own[at];
+    if (place?.own === true) fates.set(entry.id, { operationId: batchId, full: true });
+    // A batch that is gone takes no more.
+    if (place?.gathers !== true) doubts.settle(entry.id);
+    const refused = doubts.about(entry.id);
+    if (fates.has(entry.id)) continue;
+    if (refused) fates.set(entry.id, { refused });
     else await replay(gathering, entry);
   }
 }

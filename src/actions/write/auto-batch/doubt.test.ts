@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sleep } from '../../../kit/retry.ts';
 import { openBehindWire, type BehindWire } from '../../../../test/behind-wire.ts';
 import { intake } from '../../../operations/harness.fixture.ts';
 import { createGatherer } from './accept.ts';
@@ -47,5 +49,46 @@ describe('actions/write/auto-batch/doubt', () => {
     });
     expect(await gatherer().accept(keyed)).toMatchObject({ operationId, replayed: true });
     expect(await places()).toHaveLength(before + 1);
+  }, 30_000);
+
+  it('does not store a change again whose first commit is still on its way, when what came after keeps the second out', async () => {
+    const held = {
+      ...write,
+      orderKey: `i/contacts/${randomUUID()}`,
+      record: { ...records[0], note: 'held' },
+    };
+    await at.test.database.raw(`CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_advisory_xact_lock_shared(47); RETURN NEW; END $$`);
+    await at.test.database.raw(`CREATE TRIGGER held BEFORE INSERT ON record FOR EACH ROW
+      WHEN (NEW.payload ->> 'note' = 'held') EXECUTE FUNCTION hold()`);
+    const key = new Client({ connectionString: at.test.url });
+    await key.connect();
+    await key.query('SELECT pg_advisory_lock(47)');
+    const waiting = async (): Promise<number> => {
+      const [row] = await at.test.database.raw(
+        `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND objid = 47 AND NOT granted`,
+      );
+      return Number(row?.['n']);
+    };
+    const first: Promise<unknown> = gatherer()
+      .accept(held)
+      .catch((error: unknown) => error);
+    await vi.waitUntil(async () => (await waiting()) === 1, { timeout: 5_000 });
+    const other = {
+      ...held,
+      record: { ...records[0] },
+      request: { ...held.request, headers: [{ key: 'x-a', value: 'b' }] },
+    };
+    await createGatherer(at.test.database).accept(other);
+    at.wire.cut('refuse');
+    at.wire.heal();
+    const fate = await Promise.race([first, sleep(4_000)]);
+    await key.end();
+    await first;
+    const stored = `SELECT slot FROM record WHERE payload ->> 'note' = 'held'`;
+    await vi.waitUntil(async () => (await at.test.database.raw(stored)).length > 0, { timeout: 5_000 });
+    await sleep(300);
+    expect(await at.test.database.raw(stored)).toHaveLength(1);
+    expect(fate).toMatchObject({ code: 'outcome-unknown', retryable: false });
   }, 30_000);
 });

@@ -69,10 +69,12 @@ const findKeys = statement(
 
 const findEntries = statement(
   'ab_find',
-  `SELECT i.n::int AS n FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY
-    AS i(project_id, batch_id, slot, entry, n)
-  WHERE i.entry = (
-    SELECT r.entry FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.batch_id AND r.slot = i.slot)`,
+  `SELECT i.n::int AS n,
+    coalesce(i.entry = (
+      SELECT r.entry FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.batch_id AND r.slot = i.slot),
+      false) AS own,
+    EXISTS (SELECT FROM ab_batch b WHERE b.project_id = i.project_id AND b.id = i.batch_id) AS gathers
+  FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY AS i(project_id, batch_id, slot, entry, n)`,
 );
 
 const closeOtherBatches = statement(
@@ -195,16 +197,19 @@ export async function findStanding(db: Queryable, entries: readonly Entry[]): Pr
   return new Set(rows.flatMap(({ n }) => keyed[n - 1]?.id ?? []));
 }
 
-/** Whether each of the places holds its own record. */
-export async function findOwn(db: Queryable, places: readonly Place[]): Promise<boolean[]> {
-  const rows = await db.rows<{ n: number }>(findEntries, [
+/** Whether each of the places holds its own record, and whether its batch still gathers: one that does not takes no more. */
+export async function findOwn(
+  db: Queryable,
+  places: readonly Place[],
+): Promise<({ own: boolean; gathers: boolean } | undefined)[]> {
+  const rows = await db.rows<{ n: number; own: boolean; gathers: boolean }>(findEntries, [
     places.map(({ entry }) => entry.projectId),
     places.map(({ batchId }) => batchId),
     places.map(({ slot }) => slot),
     places.map(({ entry }) => entry.id),
   ]);
-  const found = new Set(rows.map((row) => row.n));
-  return places.map((_, at) => found.has(at + 1));
+  const found = new Map(rows.map((row) => [row.n, row]));
+  return places.map((_, at) => found.get(at + 1));
 }
 
 /** Turns what is due or full in lanes of the caller into work; answers with the lanes, once for each batch. */
