@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openBehindWire, type BehindWire } from '../../test/behind-wire.ts';
+import { openDatabase } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { openNode } from '../lanes/store/lanes.ts';
 import { createAcceptor } from './accept.ts';
@@ -85,4 +86,18 @@ describe('operations/doubt', () => {
     }
     expect(await stored()).toBe(before);
   });
+
+  it('says the same where a connection was wanted for it and none came', async () => {
+    const before = await stored();
+    at.wire.cut('hang');
+    const away = openDatabase({ url: at.wire.url, poolSize: 1, applicationName: 'test' });
+    const fate: unknown = await createAcceptor(away)
+      .accept(intake(), null)
+      .catch((error: unknown) => error);
+    at.wire.heal();
+    await away.close();
+    expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
+    expect((fate as Error).message).toContain('Nothing was accepted');
+    expect(await stored()).toBe(before);
+  }, 30_000);
 });

@@ -25,11 +25,16 @@ export function isUnanswered(error: unknown): boolean {
   );
 }
 
+function isUnsent(error: unknown): boolean {
+  return error instanceof Error && unsent.has(error);
+}
+
 /** Whether the error, or what it comes from, is that no connection could be had: the statement was not sent. */
 export function isUnreached(error: unknown): boolean {
   const origin = originOf(error);
   if (!(origin instanceof Error)) return false;
-  if (origin instanceof NotAsked || unsent.has(origin)) return true;
+  // The pool names its own limit of time, and the connection's error as the cause.
+  if (origin instanceof NotAsked || isUnsent(origin) || isUnsent(origin.cause)) return true;
   const code = 'code' in origin && typeof origin.code === 'string' ? origin.code : '';
   return unreachedCodes.has(code) || /timeout exceeded when trying to connect/i.test(origin.message);
 }
@@ -43,9 +48,9 @@ export function leavesOpen(error: unknown): boolean {
 
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 const networkCodes = new Set([...unreachedCodes, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
-// 08 connection, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
+// 08 connection, 25P03 a session that rested too long in a transaction, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
 // read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
-const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
+const awayStates = /^(08...|25006|25P03|53...|57P0[1-5]|58...)$/;
 /** Those of them with which what is asked is answered. */
 export const refusingStates = new Set(['25006', '53100']);
 // 28 the role or its password, 3D000 and 3F000 no such database or schema, 42501 no right; without a right to the schema no table (42P01),
