@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../../../test/database.ts';
+import { sleep } from '../retry.ts';
 import { migrate } from './migrate.ts';
-import { briefly, underSchemaLock, withSchemaClient } from './schema-lock.ts';
+import { briefly, isSchemaFree, underSchemaLock, withSchemaClient } from './schema-lock.ts';
 
 const one = '-- compatible: adds a table.\nCREATE TABLE one (id int);';
 const two = '-- breaking: renames a table.\nALTER TABLE one RENAME TO two;';
@@ -146,12 +147,37 @@ describe('src/kit/db/migrate', () => {
     expect(await tables()).toEqual([]);
   });
 
-  it('waits for nobody when there is nothing to apply, and has the database end a session that is lost with the lock', async () => {
+  it('waits for no other start when there is nothing to apply', async () => {
     await put('0001-one.sql', one);
     await migrate(empty.database, { directory });
+    await withSchemaClient(empty.database.directUrl, async (client) => {
+      await client.query('BEGIN');
+      expect(await isSchemaFree(client)).toBe(true);
+      // What a start asks for is held on to; a migration would wait for it.
+      expect((await migrate(empty.database, { directory })).applied).toEqual([]);
+      await client.query('COMMIT');
+    });
+  });
+
+  it('waits for a migration that is under way, and looks again: it may be of a later release', async () => {
+    await put('0001-one.sql', one);
+    await migrate(empty.database, { directory });
+    const start = await withSchemaClient(empty.database.directUrl, (client) =>
+      underSchemaLock(client, briefly, async () => {
+        const started = migrate(empty.database, { directory }).catch((error: unknown) => error);
+        expect(await Promise.race([started, sleep(1_000)])).toBeUndefined();
+        await client.query("INSERT INTO migrations (version, name, checksum) VALUES (2, '0002-two', 'x')");
+        return { started };
+      }),
+    );
+    expect(await start.started).toMatchObject({
+      message: expect.stringContaining('newer than this release') as string,
+    });
+  });
+
+  it('has the database end a session that is lost with the lock', async () => {
     const limit = await withSchemaClient(empty.database.directUrl, (client) =>
       underSchemaLock(client, briefly, async () => {
-        expect((await migrate(empty.database, { directory })).applied).toEqual([]);
         const { rows } = await client.query('SHOW idle_in_transaction_session_timeout');
         return rows;
       }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import type { Database } from './database.ts';
 import { sqlState } from './faults.ts';
-import { patiently, underSchemaLock, withSchemaClient } from './schema-lock.ts';
+import { isSchemaFree, patiently, underSchemaLock, withSchemaClient } from './schema-lock.ts';
 
 /** SQLSTATE: nothing in search_path exists; the role may not do that. */
 const noSchema = '3F000';
@@ -65,9 +65,11 @@ export async function migrate(
 ): Promise<{ applied: string[]; later: string[] }> {
   const migrations = await readMigrations(options.directory);
   return withSchemaClient(database.directUrl, async (client) => {
-    // Without the lock: a start that has nothing to apply waits for no other node.
+    // Without the lock: a start that has nothing to apply waits for no other start. It waits for a migration that is under way, which
+    // may be of a later release.
+    const isFree = await isSchemaFree(client);
     const found = compare(migrations, await findJournal(client));
-    if (found.missing.length === 0) return { applied: [], later: found.later };
+    if (isFree && found.missing.length === 0) return { applied: [], later: found.later };
     const applied: string[] = [];
     for (;;) {
       const { names, later } = await underSchemaLock(client, patiently, () =>

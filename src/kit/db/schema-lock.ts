@@ -20,6 +20,15 @@ export const briefly: Patience = { lockTimeoutMs: 100, attempts: 5 };
 /** A node that asks nothing for this long while it has the lock is lost: the database ends its session, and others go on. */
 const idleMs = 10_000;
 
+/** Whether no other node changes the schema now. Waits for none. */
+export async function isSchemaFree(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ free: boolean }>(
+    'SELECT pg_try_advisory_xact_lock_shared($1, $2) AS free',
+    [...schemaLock],
+  );
+  return rows[0]?.free === true;
+}
+
 /** Does the work in one transaction, while no other node changes the schema. */
 export async function underSchemaLock<T>(
   client: Client,
