@@ -45,7 +45,9 @@ export function deliveryKind(deps: DeliveryDeps): Kind<DeliveryItem, DeliveryEnd
         if (outcome)
           deps.ground.database.tell(projectId, { type: 'delivery', id, status: outcome.status, groupRef });
       const asking = ends.filter(({ disable }) => disable !== undefined);
-      const each = new Map(asking.map((end) => [end.destinationId, end]));
+      // Of one destination the one that was called last as it is: an earlier one may be of before a change.
+      const inOrder = asking.toSorted((a, b) => changedAt(a) - changedAt(b));
+      const each = new Map(inOrder.map((end) => [end.destinationId, end]));
       for (const end of each.values()) deps.disable(end);
     },
     less: withoutWords,
@@ -56,6 +58,8 @@ export function deliveryKind(deps: DeliveryDeps): Kind<DeliveryItem, DeliveryEnd
     }),
   };
 }
+
+const changedAt = ({ disable }: DeliveryEnd): number => disable?.changedAt.getTime() ?? 0;
 
 const awayMs = 1_000;
 const strangeMs = 60_000;
