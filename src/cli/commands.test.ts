@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deploy, effects, fault, install, manifest, simulator, type Customer } from '../../test/customer.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { freePort } from '../../test/free-port.ts';
@@ -148,8 +148,12 @@ describe('cli/commands', () => {
     const { operationId: failed } = JSON.parse(failing.out) as { operationId: string };
     expect((await run('operations', 'watch', failed)).code).toBe(1);
     expect((await run('operations', 'get', failed)).out).toContain('conflict');
-    const sent = await run('operations', 'exchanges', failed, '--json');
-    expect(JSON.parse(sent.out.split('\n')[0] ?? '')).toMatchObject({
+    // Exchanges are kept in batches, a moment after the outcome.
+    const sent = await vi.waitUntil(
+      async () => (await run('operations', 'exchanges', failed, '--json')).out.split('\n')[0],
+      { timeout: 10_000 },
+    );
+    expect(JSON.parse(sent)).toMatchObject({
       request: { method: 'POST', body: expect.stringContaining('watch@example.com') as string },
       answer: { status: 409 },
     });
