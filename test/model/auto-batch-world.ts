@@ -123,7 +123,9 @@ export async function fill(world: BatchWorld, node: Gatherer, lost: boolean): Pr
   const { places } = node;
   if (places.length === 0) return;
   const inserted = await insert(world.database, places);
-  const own = lost ? await findOwn(world.database, places) : inserted.map((one) => one !== undefined);
+  const own = lost
+    ? (await findOwn(world.database, places)).map((place) => place?.own === true)
+    : inserted.map((one) => one !== undefined);
   node.places = [];
   for (const [at, { entry, batchId, slot }] of places.entries()) {
     if (own[at] !== (inserted[at] !== undefined)) world.violations.push('a lost commit was not found again');

@@ -25,18 +25,13 @@ export function isUnanswered(error: unknown): boolean {
   );
 }
 
-function isUnsent(error: unknown): boolean {
-  return error instanceof Error && unsent.has(error);
-}
-
 /** Whether the error, or what it comes from, is that no connection could be had: the statement was not sent. */
 export function isUnreached(error: unknown): boolean {
   const origin = originOf(error);
   if (!(origin instanceof Error)) return false;
-  // The pool names its own limit of time, and the connection's error as the cause.
-  if (origin instanceof NotAsked || isUnsent(origin) || isUnsent(origin.cause)) return true;
+  if (origin instanceof NotAsked || unsent.has(origin)) return true;
   const code = 'code' in origin && typeof origin.code === 'string' ? origin.code : '';
-  return unreachedCodes.has(code) || /timeout exceeded when trying to connect/i.test(origin.message);
+  return unreachedCodes.has(code) || poolGaveUp.test(origin.message);
 }
 
 /** Whether the error leaves open if the statement was done: it was sent, and the server did not say what became of it. */
@@ -46,6 +41,8 @@ export function leavesOpen(error: unknown): boolean {
   return state === undefined ? isDatabaseAway(error) : openStates.test(state);
 }
 
+// pg-pool, of a session that it waited for and of one that it was making.
+const poolGaveUp = /timeout exceeded when trying to connect|terminated due to connection timeout/i;
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 const networkCodes = new Set([...unreachedCodes, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
 // 08 connection, 25P03 a session that rested too long in a transaction, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
