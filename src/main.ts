@@ -41,9 +41,9 @@ import { startWorker } from './worker.ts';
 // Buffers count as part of the heap. By default V8 collects all of the heap for every 64 MB of them, which made a large
 // body through the proxy cost half as much again.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
-// V8 puts what came of a line of code where old objects are when most of it lived for long before. Lines that run at start and
-// for each request mislead it: what one request made then kept all of that request until a full collection, in some runs and
-// not in others, and accepting writes took a third more time.
+// V8 allocates the objects of a line of code among the old ones when most objects of that line lived for long. A line that runs at start and
+// in each request misleads it: its object then keeps all of the request until a full collection. That happened in some runs and not in
+// others, and accepting writes took a third more time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 interface Opened {

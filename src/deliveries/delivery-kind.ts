@@ -6,7 +6,7 @@ import { createLines, type Line, type Lines } from './lines.ts';
 import { countDeliveries } from './metrics.ts';
 import { outgoingOf, type MappedFields } from './outgoing.ts';
 import { formerIn, openSecretsOnce } from './secrets.ts';
-import { canceled, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
+import { canceled, disablingEnds, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
 import { failingForMs } from './destinations.ts';
 import type { DestinationRow } from './store/destinations.ts';
 import { loadMessages, type MessageRow } from './store/load.ts';
@@ -44,11 +44,7 @@ export function deliveryKind(deps: DeliveryDeps): Kind<DeliveryItem, DeliveryEnd
       for (const { projectId, messageId: id, outcome, groupRef } of ends)
         if (outcome)
           deps.ground.database.tell(projectId, { type: 'delivery', id, status: outcome.status, groupRef });
-      const asking = ends.filter(({ disable }) => disable !== undefined);
-      // Of one destination the one that was called last as it is: an earlier one may be of before a change.
-      const inOrder = asking.toSorted((a, b) => changedAt(a) - changedAt(b));
-      const each = new Map(inOrder.map((end) => [end.destinationId, end]));
-      for (const end of each.values()) deps.disable(end);
+      for (const end of disablingEnds(ends)) deps.disable(end);
     },
     less: withoutWords,
     about: (of) => ({
@@ -58,8 +54,6 @@ export function deliveryKind(deps: DeliveryDeps): Kind<DeliveryItem, DeliveryEnd
     }),
   };
 }
-
-const changedAt = ({ disable }: DeliveryEnd): number => disable?.changedAt.getTime() ?? 0;
 
 const awayMs = 1_000;
 const strangeMs = 60_000;

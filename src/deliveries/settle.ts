@@ -104,6 +104,17 @@ function disabling(asked: string | undefined, { failingForMs, changedAt }: Calle
     : undefined;
 }
 
+/** Those by which destinations are to be disabled: of each destination the end of the newest state that was called, since older ones count no more. */
+export function disablingEnds(ends: readonly DeliveryEnd[]): DeliveryEnd[] {
+  const newest = new Map<string, { end: DeliveryEnd; changedAt: Date }>();
+  for (const end of ends) {
+    const before = newest.get(end.destinationId);
+    if (end.disable && (!before || before.changedAt <= end.disable.changedAt))
+      newest.set(end.destinationId, { end, changedAt: end.disable.changedAt });
+  }
+  return [...newest.values()].map(({ end }) => end);
+}
+
 /** It is not sent any more. */
 export function canceled(item: Marked, why: string): Ran<DeliveryEnd> {
   const outcome = {

@@ -28,15 +28,15 @@ export interface Doubts {
 
 export function createDoubts(): Doubts {
   const open = new Map<string, string>();
-  const errors = new Map<string, unknown>();
+  let last: unknown;
   return {
     note(error, id, operationId) {
       if (!leavesOpen(error)) return;
       open.set(id, operationId);
-      errors.set(id, error);
+      last = error;
     },
     of: (error) => (open.size > 0 ? new InDoubt(open, error) : error),
-    about: (id) => (open.has(id) ? new InDoubt(new Map(open), errors.get(id)) : undefined),
+    about: (id) => (open.has(id) ? new InDoubt(new Map(open), last) : undefined),
     settle: (id) => void open.delete(id),
   };
 }

@@ -124,7 +124,7 @@ export async function fill(world: BatchWorld, node: Gatherer, lost: boolean): Pr
   if (places.length === 0) return;
   const inserted = await insert(world.database, places);
   const own = lost
-    ? (await findOwn(world.database, places)).map((place) => place?.own === true)
+    ? (await findOwn(world.database, places)).map(({ own: isOwn }) => isOwn)
     : inserted.map((one) => one !== undefined);
   node.places = [];
   for (const [at, { entry, batchId, slot }] of places.entries()) {

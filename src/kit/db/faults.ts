@@ -45,9 +45,9 @@ export function leavesOpen(error: unknown): boolean {
 const poolGaveUp = /timeout exceeded when trying to connect|terminated due to connection timeout/i;
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 const networkCodes = new Set([...unreachedCodes, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']);
-// 08 connection, 25P03 a session that rested too long in a transaction, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
+// 08 connection, 57P0x shutdown and crash, 53 out of disk, memory or connections, 58 trouble of the system below, 25006
 // read-only: a replica, or a server that was told so (PostgreSQL, appendix A).
-const awayStates = /^(08...|25006|25P03|53...|57P0[1-5]|58...)$/;
+const awayStates = /^(08...|25006|53...|57P0[1-5]|58...)$/;
 /** Those of them with which what is asked is answered. */
 export const refusingStates = new Set(['25006', '53100']);
 // 28 the role or its password, 3D000 and 3F000 no such database or schema, 42501 no right; without a right to the schema no table (42P01),

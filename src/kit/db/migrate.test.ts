@@ -153,7 +153,7 @@ describe('src/kit/db/migrate', () => {
     await withSchemaClient(empty.database.directUrl, async (client) => {
       await client.query('BEGIN');
       expect(await isSchemaFree(client)).toBe(true);
-      // What a start asks for is held on to; a migration would wait for it.
+      // This holds the shared lock, for which a migration would wait.
       expect((await migrate(empty.database, { directory })).applied).toEqual([]);
       await client.query('COMMIT');
     });

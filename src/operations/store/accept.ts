@@ -52,7 +52,8 @@ const acceptText = ({
     SELECT i.*, ($6::uuid[])[s] AS project_id, ($7::uuid[])[s] AS integration_id, ($8::uuid[])[s] AS installation_id,
       ($9::uuid[])[s] AS config_id, ($10::uuid[])[s] AS lane_id, ($11::text[])[s] AS action_type, ($12::text[])[s] AS resource,
       CASE WHEN request_id IS NULL THEN ($13::text[])[s]
-        ELSE left(($13::text[])[s], -1) || ',"requestId":' || to_json(request_id) || '}' END::json AS request, ($14::float8[])[s] AS deadline_s, ($15::float8[])[s] AS due_s, ($16::smallint[])[s] AS prio
+        ELSE left(($13::text[])[s], -1) || ',"requestId":' || to_json(request_id) || '}' END::json AS request,
+      ($14::float8[])[s] AS deadline_s, ($15::float8[])[s] AS due_s, ($16::smallint[])[s] AS prio
     FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::boolean[], $21::text[], $22::text[])
       WITH ORDINALITY AS i(id, s, total, lease, ordered, trace, request_id, n)),
   held AS MATERIALIZED (

@@ -133,15 +133,14 @@ async function findMissing(gathering: Gathering, places: readonly Place[]): Prom
   const { database, fates, doubts } = gathering;
   const missing = places.filter(({ entry }) => !fates.has(entry.id));
   if (missing.length === 0) return;
-  const own = await persist(gathering, () => findOwn(database, missing));
+  const found = await persist(gathering, () => findOwn(database, missing));
   for (const [at, { entry, batchId }] of missing.entries()) {
-    const place = own[at];
-    if (place?.own === true) fates.set(entry.id, { operationId: batchId, full: true });
+    const place = found[at];
     // A batch that is gone takes no more.
     if (place?.gathers !== true) doubts.settle(entry.id);
     const refused = doubts.about(entry.id);
-    if (fates.has(entry.id)) continue;
-    if (refused) fates.set(entry.id, { refused });
+    if (place?.own === true) fates.set(entry.id, { operationId: batchId, full: true });
+    else if (refused) fates.set(entry.id, { refused });
     else await replay(gathering, entry);
   }
 }

@@ -69,12 +69,13 @@ const findKeys = statement(
 
 const findEntries = statement(
   'ab_find',
-  `SELECT i.n::int AS n,
+  `SELECT
     coalesce(i.entry = (
       SELECT r.entry FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.batch_id AND r.slot = i.slot),
       false) AS own,
     EXISTS (SELECT FROM ab_batch b WHERE b.project_id = i.project_id AND b.id = i.batch_id) AS gathers
-  FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY AS i(project_id, batch_id, slot, entry, n)`,
+  FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[]) WITH ORDINALITY AS i(project_id, batch_id, slot, entry, n)
+  ORDER BY i.n`,
 );
 
 const closeOtherBatches = statement(
@@ -198,18 +199,16 @@ export async function findStanding(db: Queryable, entries: readonly Entry[]): Pr
 }
 
 /** Whether each of the places holds its own record, and whether its batch still gathers: one that does not takes no more. */
-export async function findOwn(
+export function findOwn(
   db: Queryable,
   places: readonly Place[],
-): Promise<({ own: boolean; gathers: boolean } | undefined)[]> {
-  const rows = await db.rows<{ n: number; own: boolean; gathers: boolean }>(findEntries, [
+): Promise<{ own: boolean; gathers: boolean }[]> {
+  return db.rows(findEntries, [
     places.map(({ entry }) => entry.projectId),
     places.map(({ batchId }) => batchId),
     places.map(({ slot }) => slot),
     places.map(({ entry }) => entry.id),
   ]);
-  const found = new Map(rows.map((row) => [row.n, row]));
-  return places.map((_, at) => found.get(at + 1));
 }
 
 /** Turns what is due or full in lanes of the caller into work; answers with the lanes, once for each batch. */
