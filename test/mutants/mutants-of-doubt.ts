@@ -44,7 +44,7 @@ export const mutantsOfDoubt: Mutant[] = [
         replace: 'const refused = undefined;',
       },
     ],
-    tests: ['src/actions/write/auto-batch/doubt.test.ts'],
+    tests: ['src/actions/write/auto-batch/doubt.test.ts', 'test/model/doubt.test.ts'],
   },
   {
     name: 'a locked record of a batch has failed',
