@@ -101,10 +101,10 @@ export const commonProblems = {
     'Ask the operator to allow the address (`SVC_EGRESS_ALLOW`).',
     'The address that was to be called is private, local or otherwise not allowed for outgoing calls.',
   ),
-  'database-unavailable': kind(
+  'database-unavailable': varying(
     503,
     'The database is not reachable',
-    'Try again in a few seconds.',
+    'Try again in a few seconds. Where `retryable` is false, it is not known whether the request was done: look before you repeat it.',
     'The service cannot reach its database. Nothing was accepted. It recovers by itself.',
     true,
   ),

@@ -86,6 +86,8 @@ const statementTimeoutMs = 30_000;
 /** How often a statement that a conflict rolled back is made in all. */
 const conflictTries = 4;
 
+const changing = /\b(INSERT INTO|UPDATE|DELETE FROM)\b/;
+
 /** State that the statements of one pool share. */
 interface Wire {
   silence: Silence;
@@ -208,6 +210,7 @@ async function inTransaction<T>(
     return watched(wire, () => connect(pool, wire), 'connection');
   });
   let broken: Error | undefined;
+  let isEnding = false;
   // The pool listens to idle clients only; unheard, the loss of this one would end the process.
   const onLoss = (error: Error): void => {
     broken = error;
@@ -216,6 +219,7 @@ async function inTransaction<T>(
   try {
     await ask(client, wire, { text: wire.begin });
     const result = await work(client);
+    isEnding = true;
     const end = await ask(client, wire, { text: 'COMMIT' });
     // PostgreSQL answers COMMIT with ROLLBACK, without an error, when a statement had failed and `work` went on.
     if (end.command !== 'COMMIT')
@@ -226,7 +230,7 @@ async function inTransaction<T>(
       broken ??= new Error('the connection was lost', { cause: error });
     else
       await ask(client, wire, { text: 'ROLLBACK' }).catch((rollbackError: Error) => (broken = rollbackError));
-    throw asProblem(error);
+    throw asProblem(error, isEnding);
   } finally {
     client.off('error', onLoss);
     client.release(broken);
@@ -289,20 +293,25 @@ async function run<Row>(
 ): Promise<Row[]> {
   const { prepares } = wire;
   const { name, text } = statement;
-  const result = await guarded(async () => {
-    const isNamed = prepares === true || (await prepares());
-    const query = { ...(isNamed ? { name } : {}), text, values: values.map(parameter) };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await ask(client, wire, query);
-      } catch (error) {
-        // A single statement was rolled back whole. A transaction must be repeated by its owner.
-        const isAlone = client instanceof Pool;
-        if (!isAlone || attempt === conflictTries || !conflictStates.test(sqlState(error) ?? '')) throw error;
-        await sleep(Math.random() * 20 * 2 ** attempt);
+  // What a transaction does stands when it is committed.
+  const isAlone = client instanceof Pool;
+  const result = await guarded(
+    async () => {
+      const isNamed = prepares === true || (await prepares());
+      const query = { ...(isNamed ? { name } : {}), text, values: values.map(parameter) };
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await ask(client, wire, query);
+        } catch (error) {
+          // A single statement was rolled back whole. A transaction must be repeated by its owner.
+          if (!isAlone || attempt === conflictTries || !conflictStates.test(sqlState(error) ?? ''))
+            throw error;
+          await sleep(Math.random() * 20 * 2 ** attempt);
+        }
       }
-    }
-  });
+    },
+    isAlone ? text : undefined,
+  );
   return result.rows as Row[];
 }
 
@@ -319,11 +328,12 @@ function onceKnown(question: () => Promise<boolean>, onNo: (() => void) | undefi
   };
 }
 
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
+/** `alone`: the text of a statement that stands by itself. */
+async function guarded<T>(work: () => Promise<T>, alone?: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asProblem(error);
+    throw asProblem(error, alone !== undefined && changing.test(alone));
   }
 }
 

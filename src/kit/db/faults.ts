@@ -121,13 +121,24 @@ export const keepsNoSessions =
 const takesNoChanges =
   'The database answers and takes no changes now, as one whose disk is full. Nothing was accepted. The operator is told why.';
 
-/** Every failure to reach the database is one problem; other errors stay what they are. */
-export function asProblem(error: unknown): unknown {
+/** Of changes of which the database did not say whether it made them. */
+const unsaid = new WeakSet<Problem>();
+
+/** Whether the problem leaves open if what was asked is done. */
+export const isUnsaid = (fault: Problem): boolean => unsaid.has(fault);
+
+/**
+ * Every failure to reach the database is one problem; other errors stay what they are. `isChange`: of a statement, or a commit, that
+ * changes something by itself.
+ */
+export function asProblem(error: unknown, isChange = false): unknown {
   if (error instanceof Error && /unsupported startup parameter/.test(error.message))
     return new Error(keepsNoSessions, { cause: error });
   if (error instanceof Problem || !(isDatabaseAway(error) || isRefused(error))) return error;
-  return problem('database-unavailable', {
+  const fault = problem('database-unavailable', {
     cause: error,
     ...(refusingStates.has(sqlState(error) ?? '') ? { detail: takesNoChanges } : {}),
   });
+  if (isChange && leavesOpen(error)) unsaid.add(fault);
+  return fault;
 }

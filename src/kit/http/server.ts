@@ -10,7 +10,7 @@ import {
 } from 'fastify';
 import type { RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { sqlState } from '../db/faults.ts';
+import { isUnsaid, sqlState } from '../db/faults.ts';
 import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';
@@ -190,7 +190,7 @@ function unknownRoute({ method, url }: FastifyRequest, remedy: string | undefine
 
 /** Whatever was thrown, as the problem the caller sees. */
 export function toProblem(error: unknown, request?: FastifyRequest): Problem {
-  if (error instanceof Problem) return error;
+  if (error instanceof Problem) return isUnsaid(error) ? openChange(error, request) : error;
   const found = issuesOf(error);
   if (found) return refuse(found.issues.map(misplacedIn(request)), 'invalid-request', found.more);
   // PostgreSQL stores every character but one.
@@ -211,6 +211,22 @@ export function toProblem(error: unknown, request?: FastifyRequest): Problem {
       cause: error,
     })
   );
+}
+
+/** Those whose second request has the effect of the first (RFC 9110, 9.2.2). */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
+
+/** A change of which the database did not say whether it made it. */
+function openChange({ cause }: Problem, request?: FastifyRequest): Problem {
+  const isOnce = !idempotent.has(request?.method ?? '');
+  return problem('database-unavailable', {
+    detail: 'It is not known whether this was done: the database did not say in time.',
+    remedy: isOnce
+      ? 'Once other changes are made again, wait a minute and look whether it was done, before you send it again.'
+      : 'Send it again in a few seconds: whether it was done once or twice is the same.',
+    retryable: !isOnce,
+    cause,
+  });
 }
 
 /** Says so where a parameter of the query is a property of the body. */
