@@ -5,24 +5,25 @@ import { pauseBriefly, repeatWhileAway } from '../kit/db/lost-commit.ts';
 import { createIntakeCommit } from '../kit/group-commit.ts';
 import { newId } from '../kit/ids.ts';
 import { currentTrace, inSpan } from '../kit/trace.ts';
-import { createDoubts, explained, explainedUnsent, failsAll } from './doubt.ts';
+import { createDoubts, doubtOf, explained, explainedUnsent, failsAll } from './doubt.ts';
 import { findEarlierUse } from './keys.ts';
 import { findAccepted, insertGroup, parked, type AcceptRow } from './store/accept.ts';
 import type { EarlierUse, Intake } from './work.ts';
 
 /**
  * The work row of something accepted; `waits`: it is parked behind another of its record. Undefined when the node's lane was
- * lost and nothing was inserted. `earlier`: the key of the intake stands for this operation, and nothing was inserted.
+ * lost and nothing was inserted. `earlier`: the key of the intake stands for this operation, and nothing was inserted. `isOthers`: another
+ * node has it by now, and may send it.
  */
 export type Accepted =
-  | { operationId: string; seq: string; waits?: boolean; earlier?: EarlierUse }
+  | { operationId: string; seq: string; waits?: boolean; earlier?: EarlierUse; isOthers?: true }
   | undefined;
 
 export interface Acceptor {
   /**
    * Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. Throws
    * `idempotency-key-reused` when the key of the intake stands for another request; `database-unavailable`, or `outcome-unknown`
-   * where the work may have been queued and no key finds it.
+   * where the work may be sent later and no key finds it.
    */
   accept: (intake: Intake, lease: string | null, operationId?: string) => Promise<Accepted>;
   drain(): Promise<void>;
@@ -58,11 +59,13 @@ export function createAcceptor(
       if (intake.records.length === 0) throw new Error('an operation needs at least one record');
       const payloads = intake.records.map((record) => JSON.stringify(record));
       const row = { ...intake, operationId, lease, payloads, trace: currentTrace() };
+      const isSentLater = lease === null || row.mayRepeat === true;
       const submit = (): Promise<Accepted> =>
         group.submit(row).catch((error: unknown) => {
-          throw lease === null ? explained(error, operationId, row.key) : explainedUnsent(error);
+          throw isSentLater ? explained(error, operationId, row.key) : explainedUnsent(error);
         });
       const accepted = await inSpan({ name: 'accept', kind: 'internal' }, submit);
+      if (accepted?.isOthers) throw explained(doubtOf(operationId), operationId, row.key);
       if (accepted || !row.key) return accepted;
       const earlier = await findEarlierUse(database, row.projectId, row.key);
       // Without an earlier use the key is free again, or the lane was lost; in the second case this comes to nothing, too.
@@ -74,8 +77,10 @@ export function createAcceptor(
 
 function answer(row: AcceptRow, found: Map<string, { seq: string; state: number }>): Accepted {
   const accepted = found.get(row.operationId);
-  // Found again, but rescued meanwhile: as good as not accepted, since nothing was sent.
-  if (!accepted || (row.lease !== null && accepted.seq === '')) return undefined;
+  if (!accepted) return undefined;
+  // Found again, but rescued meanwhile: as good as not accepted, since nothing was sent and, unless it may be repeated, will be.
+  if (row.lease !== null && accepted.seq === '')
+    return row.mayRepeat ? { operationId: row.operationId, seq: '', isOthers: true } : undefined;
   return { operationId: row.operationId, seq: accepted.seq, waits: accepted.state === parked };
 }
 

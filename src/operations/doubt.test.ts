@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBehindWire, type BehindWire } from '../../test/behind-wire.ts';
 import { openDatabase } from '../kit/db/database.ts';
 import { newId } from '../kit/ids.ts';
 import { openNode } from '../lanes/store/lanes.ts';
 import { createAcceptor } from './accept.ts';
 import { intake, projectId } from './harness.fixture.ts';
-import type { KeyClaim } from './index.ts';
+import type { Intake, KeyClaim } from './index.ts';
 
 const key = (): KeyClaim => ({ principal: 'key:1', key: randomUUID(), hash: Buffer.alloc(32) });
 
@@ -68,6 +68,18 @@ describe('operations/doubt', () => {
     expect((fate as Error).message).toContain('Nothing was sent');
   });
 
+  it('says of a synchronous write that another node may send what it says of a queued one', async () => {
+    const lane = { projectId, id: newId(), lease: randomUUID() };
+    await openNode(at.database, lane, 60_000);
+    const given = intake({ laneId: lane.id, mayRepeat: true });
+    const accept = (more: Partial<Intake>) =>
+      whenLost('ledger_accept', () => acceptor().accept({ ...given, ...more }, lane.lease));
+    expect(await accept({})).toMatchObject(stands);
+    const keyed = await accept({ key: key() });
+    expect(keyed).toMatchObject({ code: 'database-unavailable', retryable: true });
+    expect((keyed as Error).message).toContain('not known whether the write was accepted');
+  });
+
   it('says that nothing was accepted where nothing was sent to the database, or where it refused', async () => {
     const before = await stored();
     at.wire.cut('refuse');
@@ -100,4 +112,24 @@ describe('operations/doubt', () => {
     expect((fate as Error).message).toContain('Nothing was accepted');
     expect(await stored()).toBe(before);
   }, 30_000);
+
+  it('does not accept anew what another node may send', async () => {
+    const lane = { projectId, id: newId(), lease: randomUUID() };
+    await openNode(at.database, lane, 60_000);
+    const given = intake({ laneId: lane.id, mayRepeat: true });
+    at.wire.loseWay('ledger_accept');
+    const first = acceptor()
+      .accept(given, lane.lease)
+      .catch((error: unknown) => error);
+    // The commit stands, and the lane becomes another's before its node looks.
+    await vi.waitUntil(async () => {
+      const [row] = await at.test.database.raw(
+        'WITH mine AS (DELETE FROM work WHERE lane_id = $1 RETURNING 1) SELECT count(*)::int AS n FROM mine',
+        [lane.id],
+      );
+      return row?.['n'] === 1;
+    });
+    at.wire.heal();
+    expect(await first).toMatchObject(stands);
+  });
 });

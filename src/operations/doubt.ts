@@ -41,6 +41,11 @@ export function createDoubts(): Doubts {
   };
 }
 
+/** Of one that another node has by now. */
+export function doubtOf(operationId: string): InDoubt {
+  return new InDoubt(new Map([[operationId, operationId]]), undefined);
+}
+
 /**
  * What the caller is told of an acceptance that failed. One that may be stored is found again by its key; without a key its
  * operation is named, since a repetition could be a second one.
@@ -52,7 +57,7 @@ export function explained(error: unknown, id: string, key: KeyClaim | undefined)
   return key ? openUnderKey(error) : openWithoutKey(error, operationId);
 }
 
-/** The same of a synchronous write: what its node does not know to be stored is not sent. */
+/** The same of a synchronous write that nobody else sends: what its node does not know to be stored is not sent. */
 export function explainedUnsent(error: unknown): unknown {
   if (!(error instanceof InDoubt)) return error;
   const detail = `Nothing was sent: ${unsaid}.`;

@@ -32,6 +32,8 @@ export interface Intake {
   dueInSeconds?: number;
   /** Nothing is accepted when this key stands for something already. */
   key?: KeyClaim | undefined;
+  /** Whether another node sends it again that does not see how an attempt of it ended. */
+  mayRepeat?: true;
 }
 
 /** A caller's `Idempotency-Key`, kept with the operation for 7 days. */

@@ -108,61 +108,6 @@ describe('test/journeys/database-away', () => {
     60_000,
   );
 
-  it('names the operation of a write that may be accepted, where no key finds it', async () => {
-    wire.loseWay('ledger_accept');
-    const open = await timed(() => write({ mode: 'asynchronous' }));
-    expect(open.status).toBe(502);
-    expectAwayOrOpen(open);
-    wire.heal();
-    await untilReady();
-    expect(await customer.settled(open.body.operationId ?? '')).toMatchObject({ status: 'success' });
-
-    wire.loseWay('ledger_accept');
-    const body = { type: 'create', mode: 'asynchronous', record: { email: email() } };
-    const key = { headers: { 'idempotency-key': email() } };
-    const keyed = await timed(() => customer.write<ProblemBody>('contacts', body, key));
-    expectAway(keyed);
-    expect(keyed.body.detail).toContain('not known whether the write was accepted');
-    wire.heal();
-    await untilReady();
-    const again = await customer.write<ProblemBody>('contacts', body, key);
-    expect(again.status).toBe(200);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(await customer.settled(again.body.operationId ?? '')).toMatchObject({ status: 'success' });
-  });
-
-  it('does not say that nothing was done where a change may have been made', async () => {
-    const make = (name: string) => platform.call<ProblemBody>('POST', '/projects', { name });
-    const named = async () =>
-      (await test.database.raw('SELECT name FROM project')).map(({ name }) => String(name));
-    // The next commit may be one of the background.
-    const lose = async (): Promise<string> => {
-      for (let tries = 1; tries < 10; tries += 1) {
-        const name = `open-${++count}`;
-        wire.loseCommit();
-        const { status, body } = await make(name);
-        if (status === 201) continue;
-        expect(status).toBe(503);
-        expect(body).toMatchObject({ code: 'database-unavailable', retryable: false });
-        expect(body.detail).toBe('It is not known whether this was done: the database did not say in time.');
-        return name;
-      }
-      throw new Error('no commit of a project was lost');
-    };
-    const made = await lose();
-    expect(await named()).toContain(made);
-
-    // Without its transaction nothing of it is there.
-    const name = `not-made-${++count}`;
-    wire.loseWay('audit_insert');
-    const lost = await make(name);
-    wire.heal();
-    await untilReady();
-    expectAway(lost);
-    expect(lost.body.detail).toContain('Nothing was accepted');
-    expect(await named()).not.toContain(name);
-  });
-
   it('a role that lost its rights is an outage like any other', async () => {
     const before = platform.said().length;
     const name = new URL(test.url).pathname.slice(1);

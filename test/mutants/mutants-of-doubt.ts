@@ -47,6 +47,17 @@ export const mutantsOfDoubt: Mutant[] = [
     tests: ['src/actions/write/auto-batch/doubt.test.ts', 'test/model/doubt.test.ts'],
   },
   {
+    name: 'an upsert that another node may send was not sent',
+    changes: [
+      {
+        file: 'src/operations/accept.ts',
+        find: 'const isSentLater = lease === null || row.mayRepeat === true;',
+        replace: 'const isSentLater = lease === null;',
+      },
+    ],
+    tests: ['src/operations/doubt.test.ts'],
+  },
+  {
     name: 'a locked record of a batch has failed',
     changes: [{ file: 'src/providers/hubspot/failure.ts', find: '    OBJECT_LOCKED: lock,\n', replace: '' }],
     tests: ['src/providers/hubspot/failure.test.ts'],

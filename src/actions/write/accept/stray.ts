@@ -10,6 +10,7 @@ import {
   type KeyClaim,
   type WorkItem,
 } from '../../../operations/index.ts';
+import { storedWriteOf } from '../prepare/stored.ts';
 import { defaultRetryPolicy } from '../record/next-step.ts';
 import { allOutcomes, settleSynchronous } from '../record/settle.ts';
 
@@ -66,11 +67,17 @@ async function endUnsent(
   item: WorkItem,
   key: KeyClaim | undefined,
 ): Promise<boolean> {
-  const message =
-    'nothing was sent: the database did not answer in time when the write was accepted, and its caller was told to send it again';
+  // Who upserts without a key was told to look here.
+  const isLeft = key !== undefined || storedWriteOf(item.request).kind !== 'upsert';
+  const why = 'nothing was sent: the database did not answer in time when the write was accepted';
   const unsent = allOutcomes(item, {
     kind: 'notApplied',
-    failure: { category: 'internal', retryable: false, message, leftToCaller: true },
+    failure: {
+      category: 'internal',
+      retryable: false,
+      message: isLeft ? `${why}, and its caller was told to send it again` : why,
+      ...(isLeft ? { leftToCaller: true } : {}),
+    },
   });
   const settlement = settleSynchronous(item, unsent, defaultRetryPolicy);
   return database.transaction(async (tx) => {

@@ -44,7 +44,7 @@ export async function takeTurn(
 /**
  * As if it had never been accepted; its key is free. What fails here is ended unsent with the next renewal of the lane, as
  * nothing that this node does, or found out about by the node that has the lane by then. A caller with a key finds it by that; one
- * without would write a second time, and is told of the operation instead.
+ * without would write a second time, and is told of the operation.
  */
 export async function takeBack(database: Database, parked: WaitingWrite): Promise<Problem | undefined> {
   const { lane, operationId, key } = parked;
@@ -53,7 +53,16 @@ export async function takeBack(database: Database, parked: WaitingWrite): Promis
     return false;
   });
   underWayIn(lane).operations.delete(operationId);
-  return isGone || key ? undefined : leftOpen(operationId);
+  if (isGone) return undefined;
+  return key ? leftUnderKey() : leftOpen(operationId);
+}
+
+function leftUnderKey(): Problem {
+  return problem('database-unavailable', {
+    detail:
+      'Nothing was sent from here, but the write could not be taken back. The same request with the same Idempotency-Key finds what became of it.',
+    retryAfterSeconds: 1,
+  });
 }
 
 function leftOpen(operationId: string): Problem {

@@ -103,6 +103,7 @@ export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retr
     deadlineSeconds,
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     key,
+    ...(kind === 'upsert' ? { mayRepeat: true as const } : {}),
   };
 }
 

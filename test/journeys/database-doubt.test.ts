@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { deploy, during, install, type Customer, type ProblemBody } from '../customer.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startForwarder, type Forwarder } from '../forwarder.ts';
+import { startPlatform, type Answer, type Platform } from '../platform.ts';
+
+describe('test/journeys/database-doubt', () => {
+  let test: TestDatabase;
+  let wire: Forwarder;
+  let platform: Platform;
+  let customer: Customer;
+  let count = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    wire = await startForwarder(test.url);
+    platform = await startPlatform({ databaseUrl: wire.url });
+    await deploy(platform);
+    customer = await install(platform, 'hubspot-crm', 'acme');
+  });
+  afterEach(async () => {
+    wire.heal();
+    await untilReady();
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await wire?.close();
+    await test?.drop();
+  });
+
+  const email = (): string => `o${++count}@example.com`;
+  const write = (more: Record<string, unknown> = {}) =>
+    customer.write<ProblemBody>('contacts', { type: 'create', record: { email: email() }, ...more });
+  const expectAway = (answer: Answer<ProblemBody>): void => {
+    expect(answer).toMatchObject({ status: 503, body: { code: 'database-unavailable', retryable: true } });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  };
+  const expectOpen = (answer: Answer<ProblemBody>): void => {
+    const operationId = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
+    const body = { code: 'outcome-unknown', retryable: false, operationId };
+    expect(answer).toMatchObject({ status: 502, body });
+  };
+  const operation = (id = '') => platform.call('GET', `/projects/default/operations/${id}`);
+  const untilReady = () =>
+    expect.poll(async () => (await platform.call('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);
+
+  it('names the operation of a write that may be accepted, where no key finds it', async () => {
+    wire.loseWay('ledger_accept');
+    const open = await write({ mode: 'asynchronous' });
+    expectOpen(open);
+    wire.heal();
+    await untilReady();
+    expect(await customer.settled(open.body.operationId ?? '')).toMatchObject({ status: 'success' });
+
+    wire.loseWay('ledger_accept');
+    const body = { type: 'create', mode: 'asynchronous', record: { email: email() } };
+    const key = { headers: { 'idempotency-key': email() } };
+    const keyed = await customer.write<ProblemBody>('contacts', body, key);
+    expectAway(keyed);
+    expect(keyed.body.detail).toContain('not known whether the write was accepted');
+    wire.heal();
+    await untilReady();
+    const again = await customer.write<ProblemBody>('contacts', body, key);
+    expect(again.status).toBe(200);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await customer.settled(again.body.operationId ?? '')).toMatchObject({ status: 'success' });
+  });
+
+  it('names the operation of an upsert that another node may send, and does not send it itself', async () => {
+    const upsert = { type: 'upsert', upsertBy: 'email', record: { email: email() } };
+    const { result: open, requests } = await during(platform.hubspot, async () => {
+      wire.loseWay('ledger_accept');
+      const answer = await customer.write<ProblemBody>('contacts', upsert);
+      wire.heal();
+      await untilReady();
+      const { operationId = '' } = answer.body;
+      await expect
+        .poll(async () => (await operation(operationId)).body, { timeout: 20_000 })
+        .toMatchObject({ status: 'failure' });
+      return answer;
+    });
+    expectOpen(open);
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    const { body } = await operation(`${open.body.operationId}/records`);
+    expect(JSON.stringify(body)).toContain('nothing was sent: the database did not answer in time');
+  }, 60_000);
+
+  it('does not say that nothing was done where a change may have been made', async () => {
+    const make = (name: string) => platform.call<ProblemBody>('POST', '/projects', { name });
+    const named = async () =>
+      (await test.database.raw('SELECT name FROM project')).map(({ name }) => String(name));
+    // The next commit may be one of the background.
+    const lose = async (): Promise<string> => {
+      for (let tries = 1; tries < 10; tries += 1) {
+        const name = `open-${++count}`;
+        wire.loseCommit();
+        const { status, body } = await make(name);
+        if (status === 201) continue;
+        expect(status).toBe(503);
+        expect(body).toMatchObject({ code: 'database-unavailable', retryable: false });
+        expect(body.detail).toBe('It is not known whether this was done: the database did not say in time.');
+        return name;
+      }
+      throw new Error('no commit of a project was lost');
+    };
+    const made = await lose();
+    expect(await named()).toContain(made);
+
+    // Without its transaction nothing of it is there.
+    const name = `not-made-${++count}`;
+    wire.loseWay('audit_insert');
+    const lost = await make(name);
+    wire.heal();
+    await untilReady();
+    expectAway(lost);
+    expect(lost.body.detail).toContain('Nothing was accepted');
+    expect(await named()).not.toContain(name);
+  });
+});
