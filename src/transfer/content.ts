@@ -5,8 +5,12 @@ import { portableDeliveries } from '../deliveries/index.ts';
 import { portableInstallations } from '../installations/index.ts';
 import type { Portable, PortableRow } from '../kit/db/portable.ts';
 import { compileCheck } from '../kit/http/validation.ts';
-import { maxIssues, problem, refuse, type Issue } from '../kit/problem.ts';
+import { maxIssues, type Issue } from '../kit/problem.ts';
+import { Turns } from '../kit/turns.ts';
 import { portableProject } from '../projects/index.ts';
+import { rowsIn } from './file-text.ts';
+import { issueAt, malformed, notJson } from './malformed.ts';
+import { refuseExcess, refuseLongPaths } from './row-limits.ts';
 import { fileVersion } from './schema.ts';
 
 /** What is sealed in a file: the rows of each kind. */
@@ -22,6 +26,11 @@ export const parts: readonly Portable[] = [
 ];
 /** Of one kind. */
 export const mostRows = 20_000;
+/** Of one row: as many as a manifest may unfold to, and more than a body may hold. */
+const mostRowValues = 50_000;
+/** Of one statement. Sealing takes most of the time: about 50 µs for each row, and more where others work, too. */
+const sliceRows = 200;
+const sliceLength = 1024 * 1024;
 
 /** What names what: the columns of a kind, and the kind whose columns they hold. */
 const names: readonly { kind: string; by: readonly string[]; named: string; as: readonly string[] }[] = [
@@ -39,95 +48,142 @@ const names: readonly { kind: string; by: readonly string[]; named: string; as: 
 ];
 
 /** Whether nothing names what is not in it. */
-export function isWhole(content: Content): boolean {
-  return lostNames(content).length === 0;
+export async function isWhole(content: Content): Promise<boolean> {
+  return (await lostNames(content)).length === 0;
 }
 
-function lostNames(content: Content): Issue[] {
-  return names.flatMap(({ kind, by, named, as }) => {
-    const there = new Set(valuesOf(content[named], as));
-    const column = by.at(-1) ?? '';
-    return valuesOf(content[kind], by).flatMap((value, index) =>
-      there.has(value)
-        ? []
-        : [issueAt(`${kind}[${index}].${column}`, `names nothing that is among the ${named} of the file`)],
-    );
-  });
-}
-
-function valuesOf(rows: readonly PortableRow[] = [], columns: readonly string[]): string[] {
-  return rows.map(({ row }) => {
-    const values = JSON.parse(row) as Record<string, unknown>;
-    return columns.map((column) => String(values[column])).join(' ');
-  });
-}
-
-const checkContent = compileCheck(
-  Type.Object(
-    Object.fromEntries(
-      parts.map(({ kind }) => [
-        kind,
-        Type.Optional(
-          Type.Array(
-            Type.Object(
-              { row: Type.String(), secret: Type.Optional(Type.Unknown()) },
-              { additionalProperties: false },
-            ),
-            { maxItems: mostRows },
-          ),
-        ),
-      ]),
-    ),
-    { additionalProperties: false },
-  ),
-);
-
-/** The content of an opened file, in which each row is as one of its kind has to be. Throws export-malformed. */
-export function readContent(text: string, version: number = fileVersion): Content {
-  const content = parsed(text) as Content;
-  const { issues, more } = checkContent(content, 'body');
-  if (issues.length > 0) throw malformed(issues, more);
-  // The first version did not say of which groups a consumer is. They come in with their connections, by their refs.
-  if (version === 1) delete content['consumers'];
-  const found = parts.flatMap((part) => rowIssues(part, content[part.kind] ?? []));
-  if (found.length === 0) found.push(...lostNames(content));
-  if (found.length > 0) throw malformed(found);
-  return content;
-}
-
-/** Each row is written anew, so that what is stored is what was checked. */
-function rowIssues(part: Portable, rows: PortableRow[]): Issue[] {
+async function lostNames(content: Content): Promise<Issue[]> {
   const found: Issue[] = [];
-  for (const [index, one] of rows.entries()) {
-    const at = `${part.kind}[${index}]`;
-    const value = parsed(one.row, at);
-    one.row = JSON.stringify(value);
-    for (const { name, ...fault } of part.faults(one))
-      found.push({ in: 'body', name: name === '' ? at : `${at}.${name}`, ...fault });
-    if (found.length > maxIssues) break;
+  for (const { kind, by, named, as } of names) {
+    const there = new Set(await valuesOf(content[named], as));
+    const column = by.at(-1) ?? '';
+    const values = await valuesOf(content[kind], by);
+    for (const [index, value] of values.entries())
+      if (!there.has(value))
+        found.push(
+          issueAt(`${kind}[${index}].${column}`, `names nothing that is among the ${named} of the file`),
+        );
   }
   return found;
 }
 
-function parsed(text: string, at = 'file'): unknown {
+/** What the columns hold in each row, as one text. */
+export async function valuesOf(
+  rows: readonly PortableRow[] = [],
+  columns: readonly string[],
+): Promise<string[]> {
+  const turns = new Turns();
+  const found: string[] = [];
+  for (const { row } of rows) {
+    const values = JSON.parse(row) as Record<string, unknown>;
+    found.push(columns.map((column) => String(values[column])).join(' '));
+    await turns.pass();
+  }
+  return found;
+}
+
+const checkShape = compileCheck(
+  Type.Object({ row: Type.String(), secret: Type.Optional(Type.Unknown()) }, { additionalProperties: false }),
+);
+const byKind = new Map(parts.map((part) => [part.kind, part]));
+
+/**
+ * The content of an opened file, in which each row is as one of its kind has to be. Others have the event loop between
+ * the steps of each row. Throws export-malformed.
+ */
+export async function readContent(bytes: Buffer, version: number = fileVersion): Promise<Content> {
+  const turns = new Turns();
+  const content: Content = {};
+  const found: Issue[] = [];
+  for (const { kind, name, bytes: text } of rowsIn(bytes, { kinds: byKind, mostRows })) {
+    await turns.pass();
+    // The first version did not say of which groups a consumer is. They come in with their connections, by their refs.
+    if (version === 1 && kind === 'consumers') continue;
+    const { row, issues } = await readRow(text, { name, part: byKind.get(kind), turns });
+    found.push(...issues);
+    // Enough to show; what follows is not looked at.
+    if (found.length > maxIssues) break;
+    if (row) (content[kind] ??= []).push(row);
+  }
+  if (found.length === 0) found.push(...(await lostNames(content)));
+  if (found.length > 0) throw malformed(found);
+  return content;
+}
+
+interface Reading {
+  name: string;
+  part: Portable | undefined;
+  turns: Turns;
+}
+
+/** The row is written anew, so that what is stored is what was checked. */
+async function readRow(
+  text: Buffer,
+  { name: at, part, turns }: Reading,
+): Promise<{ row?: PortableRow; issues: Issue[] }> {
+  const outer = parsed(text.toString('utf8'), at);
+  const { issues } = checkShape(outer, 'body', at);
+  if (issues.length > 0) return { issues };
+  const row = outer as PortableRow;
+  await turns.pass();
+  refuseExcess(Buffer.from(row.row), mostRowValues, `${at}.row`);
+  await turns.pass();
+  const value = parsed(row.row, at);
+  refuseLongPaths(value, `${at}.row`);
+  await turns.pass();
+  row.row = JSON.stringify(value);
+  await turns.pass();
+  const faults = (part?.faults(row) ?? []).slice(0, maxIssues + 1);
+  await turns.pass();
+  for (const { name, ...fault } of faults)
+    issues.push({ in: 'body', name: name === '' ? at : `${at}.${name}`, ...fault });
+  return { row, issues };
+}
+
+function parsed(text: string, at: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw malformed([issueAt(at, 'is not JSON')]);
+    throw notJson(at);
   }
 }
 
-function issueAt(name: string, detail: string): Issue {
-  return { in: 'body', name, detail };
+/** The rows in parts that are small enough for one statement each: the event loop is free between them. */
+export function* inSlices(rows: readonly PortableRow[]): Generator<PortableRow[]> {
+  let slice: PortableRow[] = [];
+  let length = 0;
+  for (const one of rows) {
+    slice.push(one);
+    length += one.row.length;
+    if (slice.length < sliceRows && length < sliceLength) continue;
+    yield slice;
+    slice = [];
+    length = 0;
+  }
+  if (slice.length > 0) yield slice;
 }
 
-function malformed(issues: readonly Issue[], more = 0): Error {
-  return refuse(issues, 'export-malformed', more);
-}
-
-/** What the shapes let through and the database does not take. */
-export function refusedByDatabase(state: string): Error {
-  return problem('export-malformed', {
-    detail: `The database takes a value of the file for none of its kind (SQLSTATE ${state}).`,
-  });
+/** The text of a file that holds the content; undefined when it is longer than `most` bytes. */
+export async function writeContent(content: Content, most: number): Promise<Buffer[] | undefined> {
+  const turns = new Turns();
+  const written: Buffer[] = [];
+  let left = most;
+  const add = (text: string): void => {
+    const bytes = Buffer.from(text);
+    left -= bytes.length;
+    written.push(bytes);
+  };
+  for (const [kind, rows] of Object.entries(content)) {
+    add(`${written.length === 0 ? '{' : ','}${JSON.stringify(kind)}:[`);
+    let before = '';
+    for (const slice of inSlices(rows)) {
+      add(before + slice.map((row) => JSON.stringify(row)).join(','));
+      before = ',';
+      if (left < 0) return undefined;
+      await turns.pass();
+    }
+    add(']');
+  }
+  add('}');
+  return left < 0 ? undefined : written;
 }

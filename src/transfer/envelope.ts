@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { Turns } from '../kit/turns.ts';
 import type { ProjectFile } from './schema.ts';
 
 /** What stands beside the sealed part; sealed with it, so that none of it can be changed. */
@@ -15,16 +17,26 @@ const keyBytes = 32;
 /** A file that unfolds to more is not read: it would be held in memory several times over. */
 export const unfoldedBytes = 96 * 1024 * 1024;
 
-const compress = promisify(gzip);
-const unfold = promisify(gunzip);
+/** In base64. */
+const mostDataBytes = 24 * 1024 * 1024;
+const mostPackedBytes = (mostDataBytes / 4) * 3 - nonceBytes - tagBytes;
+/** Of the buffers between zlib and here: so few that their number costs nothing. */
+const chunkSize = 256 * 1024;
 
-export async function sealFile(head: Head, content: string, passphrase: string): Promise<ProjectFile> {
+/** Undefined when the file were larger than may be. */
+export async function sealFile(
+  head: Head,
+  content: string | readonly Buffer[],
+  passphrase: string,
+): Promise<ProjectFile | undefined> {
   const salt = randomBytes(saltBytes);
   const nonce = randomBytes(nonceBytes);
   const key = await keyOf(passphrase, salt);
+  const packed = await gathered(Readable.from(content).pipe(createGzip({ chunkSize })), mostPackedBytes);
+  if (!packed) return undefined;
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(boundTo(head));
-  const packed = await compress(content);
   const data = Buffer.concat([nonce, cipher.update(packed), cipher.final(), cipher.getAuthTag()]);
+  await nextTurn();
   return { ...head, salt: salt.toString('base64'), data: data.toString('base64') };
 }
 
@@ -32,7 +44,7 @@ export async function sealFile(head: Head, content: string, passphrase: string):
 export async function openFile(
   { salt, data, ...head }: ProjectFile,
   passphrase: string,
-): Promise<string | undefined> {
+): Promise<Buffer | undefined> {
   const sealed = Buffer.from(data, 'base64');
   if (sealed.length < nonceBytes + tagBytes) return undefined;
   const key = await keyOf(passphrase, Buffer.from(salt, 'base64'));
@@ -43,10 +55,34 @@ export async function openFile(
     .setAuthTag(sealed.subarray(-tagBytes));
   try {
     const packed = Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
-    return (await unfold(packed, { maxOutputLength: unfoldedBytes })).toString('utf8');
+    const unfolding = createGunzip({ chunkSize });
+    unfolding.end(packed);
+    return await gathered(unfolding, unfoldedBytes);
   } catch {
     return undefined;
   }
+}
+
+/** All that comes, with room for others between its parts; undefined when it is more than `most` bytes. */
+async function gathered(stream: AsyncIterable<Buffer>, most: number): Promise<Buffer | undefined> {
+  const turns = new Turns();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    // The stream is destroyed by that.
+    if (length > most) return undefined;
+    chunks.push(chunk);
+    await turns.pass();
+  }
+  const whole = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+    await turns.pass();
+  }
+  return whole;
 }
 
 function keyOf(passphrase: string, salt: Buffer): Promise<Buffer> {

@@ -2,12 +2,23 @@ import { moveConnections, takeBackConnections } from '../connections/index.ts';
 import { record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { sqlState } from '../kit/db/faults.ts';
-import type { Clash } from '../kit/db/portable.ts';
+import type { Clash, PortableRow } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
 import { problem } from '../kit/problem.ts';
+import { Turns } from '../kit/turns.ts';
 import type { Catalog } from '../providers/index.ts';
-import { isWhole, mostRows, parts, readContent, refusedByDatabase, type Content } from './content.ts';
+import {
+  inSlices,
+  isWhole,
+  mostRows,
+  parts,
+  readContent,
+  valuesOf,
+  writeContent,
+  type Content,
+} from './content.ts';
 import { openFile, sealFile, unfoldedBytes } from './envelope.ts';
+import { refusedByDatabase } from './malformed.ts';
 import {
   fileFormat,
   fileVersion,
@@ -24,8 +35,6 @@ export interface Transfer {
   undo(projectId: string): Promise<number>;
   import(projectId: string, request: ImportRequest): Promise<Import>;
 }
-
-const mostDataBytes = 24 * 1024 * 1024;
 
 export function createTransfer(
   { database, vault }: Pick<Ground, 'database' | 'vault'>,
@@ -50,10 +59,10 @@ export function createTransfer(
         moved,
         counts: countsOf(content),
       } as const;
-      const text = JSON.stringify(content);
-      if (Buffer.byteLength(text) > unfoldedBytes) throw tooLarge('takes more than 96 MB unpacked');
+      const text = await writeContent(content, unfoldedBytes);
+      if (!text) throw tooLarge('takes more than 96 MB unpacked');
       const file = await sealFile(head, text, passphrase);
-      if (file.data.length > mostDataBytes) throw tooLarge('is larger than 24 MB');
+      if (!file) throw tooLarge('is larger than 24 MB');
       return { file, warnings: warningsOf(file) };
     },
     undo: (projectId) =>
@@ -70,8 +79,8 @@ export function createTransfer(
         });
       const text = await openFile(file, passphrase);
       if (text === undefined) throw problem('export-unreadable', {});
-      const content = readContent(text, file.version);
-      const unknown = unknownProviders(content, catalog);
+      const content = await readContent(text, file.version);
+      const unknown = await unknownProviders(content, catalog);
       if (unknown.length > 0) throw clashProblem(unknown);
       const written = await writeAll({ database, vault }, projectId, content, dryRun);
       return { projectId, dryRun, ...written, warnings: warningsOf(file) };
@@ -89,7 +98,7 @@ async function contentOf(
 ): Promise<Content> {
   for (let reads = 1; ; reads += 1) {
     const content = await readAll(database, projectId, vault);
-    if (isWhole(content) || reads === mostReads) return content;
+    if ((await isWhole(content)) || reads === mostReads) return content;
   }
 }
 
@@ -100,11 +109,35 @@ async function readAll(
 ): Promise<Content> {
   const content: Content = {};
   for (const part of parts) {
-    const rows = await part.read(database, { projectId, limit: mostRows + 1 }, vault);
+    const rows = await part.read(database, { projectId, limit: mostRows + 1 }, openedLater(vault));
     if (rows.length > mostRows) throw tooLarge(`has more than ${mostRows} ${part.kind}`);
+    await openAll(rows, vault);
     content[part.kind] = rows;
   }
   return content;
+}
+
+/** Opening takes about 50 µs, too long to do it for all rows at once. */
+class Sealed {
+  readonly value: Buffer;
+  readonly place: string;
+  constructor(value: Buffer, place: string) {
+    this.value = value;
+    this.place = place;
+  }
+}
+
+function openedLater(vault: Ground['vault']): Ground['vault'] {
+  return { ...vault, open: (value, place) => new Sealed(value, place) };
+}
+
+async function openAll(rows: readonly PortableRow[], vault: Ground['vault']): Promise<void> {
+  const turns = new Turns();
+  for (const row of rows) {
+    if (!(row.secret instanceof Sealed)) continue;
+    row.secret = vault.open(row.secret.value, row.secret.place);
+    await turns.pass();
+  }
 }
 
 function tooLarge(why: string): Error {
@@ -166,17 +199,25 @@ async function writeIn(
   vault: Ground['vault'],
 ): Promise<Written> {
   const clashes: Clash[] = [];
-  for (const part of parts) clashes.push(...(await part.clashes(tx, projectId, content[part.kind] ?? [])));
+  for (const part of parts)
+    for (const slice of inSlices(content[part.kind] ?? [])) {
+      clashes.push(...(await part.clashes(tx, projectId, slice)));
+      if (clashes.length > mostClashes) break;
+    }
   if (clashes.length > 0) throw clashProblem(clashes);
   const written: Written = { created: {}, unchanged: {} };
   for (const part of parts) {
     const rows = content[part.kind] ?? [];
-    const created = await part.write(tx, projectId, rows, vault);
+    let created = 0;
+    for (const slice of inSlices(rows)) created += await part.write(tx, projectId, slice, vault);
     written.created[part.kind] = created;
     written.unchanged[part.kind] = rows.length - created;
   }
   return written;
 }
+
+/** More are not looked for. */
+const mostClashes = 100;
 
 function clashProblem(clashes: readonly Clash[]): Error {
   const [first] = clashes;
@@ -190,9 +231,9 @@ function clashProblem(clashes: readonly Clash[]): Error {
   });
 }
 
-function unknownProviders(content: Content, catalog: Catalog): Clash[] {
+async function unknownProviders(content: Content, catalog: Catalog): Promise<Clash[]> {
   const named = ['providerApps', 'integrations', 'connections'].flatMap((kind) => content[kind] ?? []);
-  const providers = new Set(named.map(({ row }) => (JSON.parse(row) as { provider: string }).provider));
+  const providers = new Set(await valuesOf(named, ['provider']));
   return [...providers]
     .filter((name) => !catalog.find(name))
     .map((name) => ({ kind: 'providers', name, reason: 'it is not in the catalogue of this server' }));

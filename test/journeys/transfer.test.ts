@@ -212,10 +212,10 @@ describe('test/journeys/transfer', () => {
       'groups[0].created_at',
     ],
   ])('%s is refused by its path', async (_title, change, name) => {
-    opened ||= (await openFile(file, passphrase)) ?? '';
+    opened ||= String(await openFile(file, passphrase));
     const content = JSON.parse(opened) as Rows;
-    const text = JSON.stringify(change(content) ?? content);
-    expect(() => readContent(text)).toThrow(
+    const text = Buffer.from(JSON.stringify(change(content) ?? content));
+    await expect(readContent(text)).rejects.toThrow(
       expect.objectContaining({
         code: 'export-malformed',
         details: expect.objectContaining({ issues: [expect.objectContaining({ name })] }) as object,
@@ -223,12 +223,12 @@ describe('test/journeys/transfer', () => {
     );
   });
 
-  it('consumers of a file of the first version, which did not say of which groups, come in with their connections', () => {
+  it('consumers of a file of the first version, which did not say of which groups, come in with their connections', async () => {
     const content = JSON.parse(opened) as Rows;
     content['consumers'] = [{ row: JSON.stringify({ consumer_ref: 'ada', name: 'Ada' }) }];
-    const text = JSON.stringify(content);
-    expect(readContent(text, 1)).not.toHaveProperty('consumers');
-    expect(() => readContent(text)).toThrow('consumers');
+    const text = Buffer.from(JSON.stringify(content));
+    expect(await readContent(text, 1)).not.toHaveProperty('consumers');
+    await expect(readContent(text)).rejects.toThrow('consumers');
   });
 
   it.each<[title: string, change: (content: Rows) => unknown, says: string]>([

@@ -115,7 +115,7 @@ export function rowFaults(
   const checkSecret = compileCheck(secretShape ?? { not: {} });
   return ({ row, secret }) => {
     const value = JSON.parse(row) as unknown;
-    const unkept = unkeptPaths(value);
+    const unkept = isAllKept(value) ? [] : unkeptPaths(value);
     if (unkept.length > 0) return unkept.map((name) => ({ name, detail: unkeptDetail }));
     const found = checkRow(value, 'body').issues.map(({ in: _in, ...fault }) => fault);
     const isSecretRight =
@@ -127,6 +127,21 @@ export function rowFaults(
 }
 
 const unkeptDetail = 'holds a character that cannot be kept: U+0000, or half of a pair of surrogates';
+
+/** Whether nothing in it is to be told: this takes a tenth of the time of looking where that is. */
+function isAllKept(value: unknown): boolean {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string' && !isKept(next)) return false;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const key in next) {
+      if (!isKept(key)) return false;
+      left.push((next as Record<string, unknown>)[key]);
+    }
+  }
+  return true;
+}
 
 /** A `json` column takes such texts, and they break what reads them. */
 function unkeptPaths(value: unknown, path = ''): string[] {
