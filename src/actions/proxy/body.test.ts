@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bodyBudget } from '../../kit/http/body-budget.ts';
 import { requestWithinMs } from '../../kit/http/request-time.ts';
-import { limitRest, readCallBody } from './body.ts';
+import { limitRest, readCallBody, type CallBody } from './body.ts';
 
 describe('actions/proxy/body', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -27,7 +29,9 @@ describe('actions/proxy/body', () => {
     const { incoming, caller, close } = await begun({ 'content-length': 2 });
     const read = readCallBody(incoming, false);
     caller.end('ab');
-    expect((await read)?.again()?.toString()).toBe('ab');
+    const body = await read;
+    expect(body?.again()?.toString()).toBe('ab');
+    body?.release();
     expect(vi.getTimerCount()).toBe(0);
     close();
   });
@@ -61,7 +65,65 @@ describe('actions/proxy/body', () => {
     expect(incoming.destroyed).toBe(false);
     close();
   });
+
+  it('what is kept counts in the budget until it is released', async () => {
+    const { incoming, caller, close } = await begun({ 'content-length': 2 });
+    const read = readCallBody(incoming, false);
+    caller.end('ab');
+    const body = await read;
+    expect(bodyBudget.used()).toBe(2);
+    body?.release();
+    expect(bodyBudget.used()).toBe(0);
+    close();
+  });
+
+  it('a caller who leaves midway leaves nothing in the budget', async () => {
+    const { incoming, caller, close } = await begun({ 'content-length': 10 });
+    const read = readCallBody(incoming, false);
+    caller.write('a');
+    await once(incoming, 'data');
+    caller.destroy();
+    expect(await read).toBeUndefined();
+    expect(bodyBudget.used()).toBe(0);
+    close();
+  });
+
+  it('where there is no room a body passes and is not kept', async () => {
+    const others = bodyBudget.open('known');
+    others.take(128 * 1024 * 1024);
+    const known = await begun({ 'content-length': 100_000 });
+    const whole = await readCallBody(known.incoming, false);
+    expect(Buffer.isBuffer(whole?.first)).toBe(false);
+    expect(whole?.again()).toBeUndefined();
+    known.close();
+    const { incoming, caller, close } = await begun({ 'transfer-encoding': 'chunked' });
+    const streamed = await readCallBody(incoming, true);
+    streamOf(streamed).resume();
+    caller.end(Buffer.alloc(100_000));
+    await once(incoming, 'end');
+    expect(streamed?.again()).toBeUndefined();
+    others.end();
+    expect(bodyBudget.used()).toBe(0);
+    close();
+  });
+
+  it('a streamed body in chunks of one byte is kept in few blocks, and refused when they are too many', async () => {
+    const { incoming, caller, close } = await begun({ 'transfer-encoding': 'chunked' });
+    const body = await readCallBody(incoming, true);
+    const refused = once(streamOf(body), 'error');
+    streamOf(body).resume();
+    for (let count = 0; count < 60_000; count += 1) caller.write('a');
+    const [error] = (await refused) as [unknown];
+    expect(error).toMatchObject({ code: 'proxy-request-invalid', status: 400 });
+    body?.release();
+    expect(bodyBudget.used()).toBe(0);
+    close();
+  });
 });
+
+function streamOf(body: CallBody | undefined): Readable {
+  return body?.first as Readable;
+}
 
 /** A request of which the headers have come. */
 async function begun(headers: Record<string, string | number>) {

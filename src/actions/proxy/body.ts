@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { bodyBudget, type BodyShare } from '../../kit/http/body-budget.ts';
+import { ByteBlocks } from '../../kit/http/byte-blocks.ts';
+import { ChunkPace, dropRest, tinyChunks } from '../../kit/http/chunk-pace.ts';
 import { requestWithinMs } from '../../kit/http/request-time.ts';
-import { problem } from '../../kit/problem.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
 
 /** The largest body that is kept to repeat the call after a 401. */
 export const replayLimitBytes = 1024 * 1024;
@@ -14,6 +17,8 @@ export interface CallBody {
   first: OutgoingBody;
   /** The whole body once more, if all of it was kept. */
   again(): Buffer | null | undefined;
+  /** Gives back what is kept; afterwards there is no body to repeat. */
+  release(): void;
 }
 
 const broken = new WeakMap<IncomingMessage, Error>();
@@ -35,12 +40,25 @@ export async function readCallBody(
   refuseBroken(request);
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const length = isChunked ? Infinity : Number(request.headers['content-length'] ?? 0);
-  if (length === 0) return { first: null, again: () => null };
-  if (isChunked || isNative) return keepWhileSmall(request, isNative ? streamOf : borrowed);
-  if (length > replayLimitBytes) return { first: borrowed(request), again: () => undefined };
-  const whole = await collectInTime(request);
-  refuseBroken(request);
-  return whole && { first: whole, again: () => whole };
+  if (length === 0) return { first: null, again: () => null, release: () => undefined };
+  const share = bodyBudget.open('known');
+  if (isChunked || isNative) return keepWhileSmall(request, share, isNative ? streamOf : borrowed);
+  // Where there is no room to keep it, it passes like a large one.
+  if (length > replayLimitBytes || !share.take(length)) return passing(borrowed(request));
+  try {
+    const whole = await collectInTime(request);
+    refuseBroken(request);
+    if (whole) return { first: whole, again: () => whole, release: () => share.end() };
+  } catch (error) {
+    share.end();
+    throw error;
+  }
+  share.end();
+  return undefined;
+}
+
+function passing(first: OutgoingBody): CallBody {
+  return { first, again: () => undefined, release: () => undefined };
 }
 
 function refuseBroken(request: IncomingMessage): void {
@@ -51,6 +69,7 @@ function refuseBroken(request: IncomingMessage): void {
 /** After the answer: what still comes of the request is thrown away, and for so long only. */
 export function limitRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
+  dropRest(request);
   const timer = setTimeout(() => request.destroy(), requestWithinMs).unref();
   request.once('close', () => clearTimeout(timer));
 }
@@ -66,9 +85,9 @@ async function collectInTime(request: IncomingMessage): Promise<Buffer | undefin
 
 function collect(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    const blocks = new ByteBlocks();
+    request.on('data', (chunk: Buffer) => blocks.add(chunk));
+    request.once('end', () => resolve(blocks.whole()));
     request.once('close', () => resolve(undefined));
     request.once('error', () => resolve(undefined));
   });
@@ -76,15 +95,27 @@ function collect(request: IncomingMessage): Promise<Buffer | undefined> {
 
 type Streaming = (request: IncomingMessage, onChunk?: (chunk: Buffer) => void) => Readable;
 
-function keepWhileSmall(request: IncomingMessage, streaming: Streaming): CallBody {
-  let kept: Buffer[] | undefined = [];
-  let size = 0;
+function keepWhileSmall(request: IncomingMessage, share: BodyShare, streaming: Streaming): CallBody {
+  let kept: ByteBlocks | undefined = new ByteBlocks();
+  const pace = new ChunkPace(request);
+  const release = (): void => {
+    kept = undefined;
+    share.end();
+  };
   const first = streaming(request, (chunk) => {
-    size += chunk.length;
-    if (size > replayLimitBytes) kept = undefined;
-    else kept?.push(chunk);
+    if (!pace.pass(chunk.length) && !broken.has(request)) breakBody(request, inTinyChunks());
+    if (!kept) return;
+    if (kept.length + chunk.length > replayLimitBytes || !share.take(chunk.length)) release();
+    else kept.add(chunk);
   });
-  return { first, again: () => (request.complete && kept ? Buffer.concat(kept) : undefined) };
+  return { first, again: () => (request.complete ? kept?.whole() : undefined), release };
+}
+
+function inTinyChunks(): Problem {
+  return problem('proxy-request-invalid', {
+    detail: `${tinyChunks} What came before may have reached the provider.`,
+    remedy: 'Send larger chunks.',
+  });
 }
 
 /**

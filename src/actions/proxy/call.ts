@@ -196,9 +196,13 @@ async function send(journey: Journey): Promise<void> {
   const credential = await deps.connections.credential(target.projectId, target.connectionId);
   const body = await readCallBody(request, isNative(journey));
   if (!body) return note(journey, undefined, undefined);
-  let end = await forwardWith(journey, credential, body.first, mayRepeat(request, body));
-  if (end.kind === 'rejected') end = await repeat(journey, credential, body.again(), end);
-  finish(journey, end);
+  try {
+    let end = await forwardWith(journey, credential, body.first, mayRepeat(request, body));
+    if (end.kind === 'rejected') end = await repeat(journey, credential, body.again(), end);
+    finish(journey, end);
+  } finally {
+    body.release();
+  }
 }
 
 /** undici cannot send trailers, nor wait for 100 Continue. */

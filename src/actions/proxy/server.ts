@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { drainingResponse, rememberConnections } from '../../kit/http/draining.ts';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
+import { limitPipelines } from '../../kit/http/pipelines.ts';
 import { patience } from '../../kit/http/request-time.ts';
 import { callersTrace } from '../../kit/http/traced-requests.ts';
 import { newId } from '../../kit/ids.ts';
@@ -46,6 +47,7 @@ export function createProxyServer(
     requireHostHeader: false,
     highWaterMark: 64 * 1024,
   });
+  limitPipelines(server);
   watchConnections(server);
   rememberConnections(server);
   // Limit for a caller who neither reads nor sends; longer than a provider may be silent.

@@ -8,6 +8,9 @@ import { parseExactly } from '../exact-json.ts';
 import { parseJson } from '../json.ts';
 import { problem, refuse, type Problem } from '../problem.ts';
 import { firstInvalidByte } from '../utf8.ts';
+import { bodyBudget, type BodyShare } from './body-budget.ts';
+import { ByteBlocks } from './byte-blocks.ts';
+import { ChunkPace, dropRest, tinyChunks } from './chunk-pace.ts';
 import { JsonOutline } from './json-outline.ts';
 
 declare module 'fastify' {
@@ -29,7 +32,44 @@ const usualValues = 20_000;
 
 /** Reads a JSON body in strict UTF-8. Throws the problem that names what is wrong with it. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
-  const { bytes, outline } = await received(request, payload, (maxValues) => new JsonOutline(maxValues));
+  return counted(request, async (share) => {
+    const outlined = (maxValues: number) => new JsonOutline(maxValues);
+    return valueOf(request, await received(request, payload, share, outlined));
+  });
+}
+
+/** Reads a body that is text, in strict UTF-8. */
+export async function readTextBody(request: FastifyRequest, payload: Readable): Promise<string> {
+  return counted(request, async (share) =>
+    textOf((await received(request, payload, share, () => undefined)).bytes),
+  );
+}
+
+/** Until a body is read, its bytes count in the budget of the process. */
+async function counted<Value>(
+  { routeOptions }: FastifyRequest,
+  read: (share: BodyShare) => Promise<Value>,
+): Promise<Value> {
+  const share = bodyBudget.open(isForAnybody(routeOptions) ? 'anybody' : 'known');
+  try {
+    return await read(share);
+  } finally {
+    share.end();
+  }
+}
+
+/** Whether a route takes requests of callers who are not known. */
+export function isForAnybody({ config }: { config?: object }): boolean {
+  return config !== undefined && 'scopes' in config && config.scopes === 'public';
+}
+
+interface Received {
+  bytes: Buffer;
+  /** Of a body that is not short. */
+  outline: JsonOutline | undefined;
+}
+
+async function valueOf(request: FastifyRequest, { bytes, outline }: Received): Promise<unknown> {
   if (request.headers['idempotency-key'] !== undefined) {
     request.bodyDigest = createHash('sha256').update(bytes).digest();
   }
@@ -39,11 +79,6 @@ export async function readJsonBody(request: FastifyRequest, payload: Readable): 
   const value = parsed(request, text, parseJson);
   if (mayHoldOddTexts(text)) refuseOddTexts(value);
   return value;
-}
-
-/** Reads a body that is text, in strict UTF-8. */
-export async function readTextBody(request: FastifyRequest, payload: Readable): Promise<string> {
-  return textOf((await received(request, payload, () => undefined)).bytes);
 }
 
 async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOutline): Promise<unknown> {
@@ -75,44 +110,61 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
   });
 }
 
-/** Reads the bytes of the body. While they arrive they are held against the route's limits of bytes and, when there are many, of values. */
+/**
+ * Reads the bytes of the body. While they arrive they are held against the route's limits of bytes and, when there are many, of values,
+ * and against what there is room for.
+ */
 async function received(
   request: FastifyRequest,
   payload: Readable,
+  share: BodyShare,
   outlined: (maxValues: number) => JsonOutline | undefined,
-): Promise<{ bytes: Buffer; outline: JsonOutline | undefined }> {
+): Promise<Received> {
   const refusal = refuseCoding(request.headers);
   if (refusal) throw refusal;
   const { bodyLimit, config } = request.routeOptions;
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const blocks = new ByteBlocks();
+  const pace = new ChunkPace(request.raw);
   let outline: JsonOutline | undefined;
-  return new Promise((resolve, reject) => {
-    const refused = (error: Error): void => {
-      payload.removeListener('data', take);
-      // The rest is dropped.
-      payload.resume();
-      reject(error);
-    };
-    function take(chunk: Buffer): void {
-      length += chunk.length;
-      if (length > bodyLimit) return refused(tooLarge(bodyLimit));
-      chunks.push(chunk);
-      if (length <= shortBytes) return;
-      // The first time, the bytes before are counted, too.
-      const uncounted = outline ? [chunk] : chunks;
-      outline ??= outlined(config.bodyValues ?? usualValues);
-      for (const bytes of uncounted) {
-        const excess = outline?.add(bytes);
-        if (excess !== undefined) return refused(tooMuch(excess));
-      }
+  const faultOf = (chunk: Buffer): Problem | undefined => {
+    if (blocks.length + chunk.length > bodyLimit) return tooLarge(bodyLimit);
+    if (!pace.pass(chunk.length)) return problem('malformed-request', { detail: tinyChunks });
+    if (!share.take(chunk.length)) return noRoom();
+    blocks.add(chunk);
+    if (blocks.length <= shortBytes) return undefined;
+    // The first time, the bytes before are counted, too.
+    const uncounted = outline ? [chunk] : blocks.parts();
+    outline ??= outlined(config.bodyValues ?? usualValues);
+    for (const bytes of uncounted) {
+      const excess = outline?.add(bytes);
+      if (excess !== undefined) return tooMuch(excess);
     }
+    return undefined;
+  };
+  return new Promise((resolve, reject) => {
+    function take(chunk: Buffer): void {
+      const fault = faultOf(chunk);
+      if (!fault) return;
+      payload.removeListener('data', take);
+      dropRest(request.raw);
+      reject(fault);
+    }
+    const broken = (cause?: Error): void =>
+      reject(problem('malformed-request', { detail: 'The body ended before it was complete.', cause }));
     payload.on('data', take);
-    payload.once('end', () => resolve({ bytes: Buffer.concat(chunks, length), outline }));
-    payload.once('error', (cause) =>
-      reject(problem('malformed-request', { detail: 'The body ended before it was complete.', cause })),
-    );
+    payload.once('end', () => resolve({ bytes: blocks.whole(), outline }));
+    payload.once('error', broken);
+    payload.once('close', () => {
+      if (!payload.readableEnded) broken();
+    });
+  });
+}
+
+function noRoom(): Problem {
+  return problem('overloaded', {
+    detail: 'The bodies that arrive just now fill the memory that this node has for them.',
+    retryAfterSeconds: 2,
   });
 }
 

@@ -4,6 +4,7 @@ import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { problem, type Problem } from '../problem.ts';
 import { breakageOn, endAfter, watchConnections } from './broken-connection.ts';
+import { limitPipelines } from './pipelines.ts';
 import { answerOf, answerOnSocket, type ProblemAnswer } from './problem-answer.ts';
 
 /** Headers of every such answer, and its log. */
@@ -14,6 +15,7 @@ interface Surroundings {
 
 /** Answers with a problem what node would answer by itself, or not at all, before the router. */
 export function answerClientFaults(server: Server, around: Surroundings): void {
+  limitPipelines(server);
   watchConnections(server);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // Once the body is wanted: whoever is refused before that need not send it.

@@ -15,7 +15,8 @@ import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
-import { readJsonBody } from './body.ts';
+import { isForAnybody, readJsonBody } from './body.ts';
+import { dropRest } from './chunk-pace.ts';
 import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
@@ -100,6 +101,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     frameworkErrors: (error, request, reply) => {
       const answer = reply.headers({ ...headers, 'x-request-id': request.id });
       tellUnrouted(options.log, request, answer);
+      if (hasChunks(request)) dropAfter(request, answer);
       // A path that cannot be read has no route either.
       if (options.unknownPath?.isTaken(request)) void options.unknownPath.answer(request, answer);
       else void sendProblem(request, answer, toProblem(error));
@@ -124,6 +126,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   if (options.crossOrigin) server.register(cors, rulesFor(options.crossOrigin));
   refuseUnknownPaths(server, options);
   closeQueries(server);
+  shortenBodiesOfAnybody(server);
   bindPageTokens(server);
   server.addHook('preHandler', (request, _reply, done) => {
     if (request.isLarge) setImmediate(done);
@@ -131,10 +134,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   server.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
+    if (hasChunks(request)) dropAfter(request, reply);
     for (const [name, value] of always) if (!reply.hasHeader(name)) reply.header(name, value);
     done();
   });
   return server;
+}
+
+function hasChunks({ raw }: FastifyRequest): boolean {
+  return !raw.complete && raw.headers['transfer-encoding'] !== undefined;
+}
+
+/** Before node does so. Not before the answer: whoever waits for 100 Continue would get it. */
+function dropAfter({ raw }: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.prependOnceListener('finish', () => dropRest(raw));
 }
 
 /** The line of a request that the router refused: no hook runs for it. */
@@ -152,6 +165,16 @@ const noQuery = { type: 'object', properties: {}, additionalProperties: false } 
 function closeQueries(server: HttpServer): void {
   server.addHook('onRoute', ({ schema }) => {
     if (schema && 'operationId' in schema) schema.querystring ??= noQuery;
+  });
+}
+
+/** Of a request whose caller is not known: addresses, passwords and links. */
+const bodyBytesOfAnybody = 16 * 1024;
+
+function shortenBodiesOfAnybody(server: HttpServer): void {
+  server.addHook('onRoute', (route) => {
+    if (isForAnybody(route))
+      route.bodyLimit = Math.min(route.bodyLimit ?? bodyBytesOfAnybody, bodyBytesOfAnybody);
   });
 }
 
