@@ -81,6 +81,8 @@ export function refuseDead(target: Target): void {
   if (target.connectionStatus === undefined) {
     throw problem('no-usable-connection', {
       detail: `The connection of the group ${target.groupRef} was deleted.`,
+      remedy:
+        'Connect the group again (POST /v1/oauth-connect or …/connections:generate), then have its installation use the new connection: PATCH /v1/projects/{project}/integrations/{integration}/installations/{installation} with `updateMask` ["connectionId"].',
     });
   }
   if (target.connectionStatus === 'bad_credentials') {

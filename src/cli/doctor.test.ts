@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { openFolder } from './run.fixture.ts';
@@ -14,6 +15,27 @@ describe('cli/doctor', () => {
     expect(out).toContain(`http://127.0.0.1:${port} did not answer in 5 s`);
     expect(out).not.toMatch(/cannot be reached|Start svc/);
     silent.close();
+    await at.close();
+  }, 60_000);
+
+  it('says nothing against the key while the server has no database', async () => {
+    const at = await openFolder();
+    const away = createHttpServer(({ url = '' }, response) => {
+      const isAbout = url === '/openapi.json';
+      const body = isAbout
+        ? { info: { version: '1.0.0' } }
+        : { code: 'database-unavailable', status: 503, detail: 'no database', retryable: true };
+      const type = isAbout ? 'application/json' : 'application/problem+json';
+      response.writeHead(isAbout ? 200 : 503, { 'content-type': type }).end(JSON.stringify(body));
+    }).listen(0, '127.0.0.1');
+    await once(away, 'listening');
+    const { port } = away.address() as AddressInfo;
+    const env = { SVC_API_URL: `http://127.0.0.1:${port}`, SVC_API_KEY: 'svc_any' };
+    const { code, out } = await at.run(['doctor'], { env });
+    expect(code).toBe(4);
+    expect(out).toContain('whether the key is good is not known');
+    expect(out).not.toContain('Take a key that is valid');
+    away.close();
     await at.close();
   }, 60_000);
 });

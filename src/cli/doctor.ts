@@ -20,12 +20,12 @@ export async function doctor(options: ConnectionOptions): Promise<void> {
   const findings = [...server, ...(isThere ? await examineKey(options, project) : [])];
   say(options, findings, describeFindings(findings));
   const faults = findings.filter(({ state }) => state === 'fault');
-  if (faults.length > 0)
-    process.exitCode = isThere
-      ? faults.some(({ subject }) => subject === 'key')
-        ? exitCodes.credentials
-        : exitCodes.refused
-      : exitCodes.unreachable;
+  if (faults.length > 0) process.exitCode = exitCodeOf(new Set(faults.map(({ subject }) => subject)));
+}
+
+function exitCodeOf(subjects: ReadonlySet<string>): number {
+  if (subjects.has('server')) return exitCodes.unreachable;
+  return subjects.has('key') ? exitCodes.credentials : exitCodes.refused;
 }
 
 async function examineServer(url: string): Promise<Finding[]> {
@@ -144,6 +144,9 @@ function judgeRefusal(error: unknown, project: string): Finding {
       `the key opens no project ${project}`,
       'Name its project by --project or SVC_PROJECT.',
     );
+  // It says nothing of the key.
+  if (error.status === 0 || error.status >= 500)
+    return faulty('server', `whether the key is good is not known: ${error.message}`, 'Ask again.');
   return faulty(
     'key',
     error.message,

@@ -81,7 +81,8 @@ export async function deleteProviderApp(
   options: ConnectionOptions & { yes?: boolean },
 ): Promise<void> {
   const { api, project: projectIdOrName } = await connect(options);
-  await confirm(`Nobody connects by the provider app ${providerAppId} any more.`, options, {
+  const effect = `Nobody connects by the provider app ${providerAppId} any more, and accounts that were have to be connected again.`;
+  await confirm(effect, options, {
     without: 'leave it as it is',
     nothing: new Failure('Nothing was deleted.', 'To give it another secret: svc provider-apps update.'),
   });

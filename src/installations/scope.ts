@@ -51,7 +51,7 @@ export async function ownInstallation(
 ): Promise<InstallationRow> {
   const row = isId(id) ? await readInstallation(ground.database, scope.reach, id) : undefined;
   if (row?.integration_id === scope.integration.id) return row;
-  throw installationNotFound(`The integration ${scope.integration.name} has no installation ${id}.`);
+  throw installationNotFound(`The integration ${scope.integration.name} has no installation ${id}.`, checkId);
 }
 
 /** The same, by its id alone. */
@@ -64,12 +64,15 @@ export async function installationOfProject(
   const reach = projects.confine(principal, projectIdOrName);
   const row = isId(id) ? await readInstallation(ground.database, reach, id) : undefined;
   if (row) return row;
-  throw installationNotFound(`The project has no installation ${id}.`);
+  throw installationNotFound(`The project has no installation ${id}.`, checkId);
 }
 
-export function installationNotFound(detail: string): Problem {
-  return problem('installation-not-found', { detail });
+export function installationNotFound(detail: string, remedy?: string): Problem {
+  return problem('installation-not-found', { detail, ...(remedy === undefined ? {} : { remedy }) });
 }
+
+const checkId =
+  'Check the id: GET /v1/projects/{project}/integrations/{integration}/installations lists them.';
 
 /** Drops the installation from the cache of targets. */
 export function forgetTarget(

@@ -23,14 +23,14 @@ export const providerProblems = {
   'provider-rate-limited': kind(
     429,
     'The provider’s rate limit is reached',
-    'Wait until `retryAfter`.',
+    'Wait until `retryAfter`. A write with an `Idempotency-Key` then says `Retry-Failed: true` beside it: without that, this answer comes again.',
     'The provider answered that too many requests were made.',
     true,
   ),
   'provider-unreachable': varying(
     502,
     'The provider cannot be reached',
-    'Try again later.',
+    'Try again later. A write with an `Idempotency-Key` then says `Retry-Failed: true` beside it: without that, this answer comes again.',
     'The connection to the provider failed, or its answer could not be understood. Of a write, nothing was done.',
     true,
   ),

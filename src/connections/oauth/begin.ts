@@ -63,7 +63,10 @@ export function beginUpdate(deps: FlowDeps, row: ConnectionRow): Promise<string>
     groupRef: row.group_ref,
     consumerRef: row.consumer_ref,
     ...(row.workspace_ref === null ? {} : { workspaceRef: row.workspace_ref }),
-    ...(row.provider_app_id === null ? {} : { providerAppId: row.provider_app_id }),
+    // One that was deleted gives way to the default of the provider.
+    ...(row.provider_app_id === null || row.app_client_id === null
+      ? {}
+      : { providerAppId: row.provider_app_id }),
     providerMetadata: row.provider_metadata,
     connectionId: row.id,
   });

@@ -170,13 +170,7 @@ async function refreshUnder(
     const provider = catalog.get(row.provider);
     const secrets = openSecrets(ground.vault, row.project_id, row.id, row.credentials);
     const renewal = await renewalOf(deps.projects, provider, row, secrets);
-    if (!renewal)
-      return await condemn(
-        deps,
-        row,
-        fence,
-        'The provider no longer accepts the access token, and there is no refresh token.',
-      );
+    if ('without' in renewal) return await condemn(deps, row, fence, renewal.without);
     const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
     const outcome = await requestToken(ground, provider, place, renewal.client, renewal.grant);
     if (outcome.kind === 'granted') crashPoint('after-refresh');

@@ -11,14 +11,14 @@ import {
   type TokenGrant,
 } from '../tokens/index.ts';
 
-/** The token request that renews a connection, or undefined when nothing but the customer can. */
+/** The token request that renews a connection, or why nothing but the customer can. */
 export async function renewalOf(
   projects: Projects,
   provider: Provider,
   row: ConnectionRow,
   secrets: Secrets,
-): Promise<{ client: TokenClient; grant: TokenGrant } | undefined> {
-  if (!hasAccessToken(secrets)) return undefined;
+): Promise<{ client: TokenClient; grant: TokenGrant } | { without: string }> {
+  if (!hasAccessToken(secrets)) return { without: noRefreshToken };
   if (secrets.kind === 'clientCredentials')
     return { client: secrets, grant: clientCredentialsGrant(secrets.scopes) };
   if (secrets.kind === 'jwtBearer') {
@@ -29,7 +29,12 @@ export async function renewalOf(
     const grant = secrets.refreshToken ? refreshGrant(secrets.refreshToken) : passwordGrant(secrets);
     return { client: secrets, grant };
   }
-  if (!secrets.refreshToken) return undefined;
+  if (!secrets.refreshToken) return { without: noRefreshToken };
+  // A refresh token is the client's that it was issued to (RFC 6749, 6).
+  if (row.provider_app_id !== null && row.app_client_id === null)
+    return { without: 'The provider app by which the account was connected was deleted.' };
   const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
   return { client: app, grant: refreshGrant(secrets.refreshToken) };
 }
+
+const noRefreshToken = 'The provider no longer accepts the access token, and there is no refresh token.';

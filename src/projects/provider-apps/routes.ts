@@ -128,6 +128,8 @@ function single(server: HttpServer, projects: Projects): void {
     schema: {
       operationId: 'deleteProviderApp',
       summary: 'Delete a provider app; after the default, the oldest of the provider is it',
+      description:
+        'Accounts that were connected by it have to be connected again: their tokens cannot be renewed any more.',
       tags: ['provider apps'],
       params: AppParams,
       response: { 204: Type.Null() },

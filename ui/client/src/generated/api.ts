@@ -408,7 +408,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a provider app; after the default, the oldest of the provider is it
-         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
+         * @description Accounts that were connected by it have to be connected again: their tokens cannot be renewed any more.
+         *
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteProviderApp"];
         options?: never;
