@@ -10,6 +10,8 @@ interface Pool {
   readonly most: number;
 }
 
+type Pools = Readonly<Record<'small' | 'large' | 'anybody', Pool>>;
+
 /** What one body holds of the budget. It is given back whatever becomes of the request. */
 export interface BodyShare {
   /** False when there is no room for so many bytes more: they are not counted then. */
@@ -29,33 +31,44 @@ export interface BodyBudget {
  * uses up that of another. One body has room in a part that is empty, however large it is.
  */
 export function createBodyBudget(most: Readonly<Record<'small' | 'large' | 'anybody', number>>): BodyBudget {
-  const small: Pool = { used: 0, most: most.small };
-  const large: Pool = { used: 0, most: most.large };
-  const anybody: Pool = { used: 0, most: most.anybody };
-  return {
-    open(sender) {
-      let pool = sender === 'anybody' ? anybody : small;
-      let held = 0;
-      return {
-        take(bytes) {
-          const wanted = held + bytes;
-          const next = pool === small && wanted > smallBytes ? large : pool;
-          const before = next === pool ? held : 0;
-          if (next.used > before && next.used - before + wanted > next.most) return false;
-          pool.used -= held;
-          next.used += wanted;
-          pool = next;
-          held = wanted;
-          return true;
-        },
-        end() {
-          pool.used -= held;
-          held = 0;
-        },
-      };
-    },
-    used: () => small.used + large.used + anybody.used,
+  const pools: Pools = {
+    small: { used: 0, most: most.small },
+    large: { used: 0, most: most.large },
+    anybody: { used: 0, most: most.anybody },
   };
+  return {
+    open: (sender) => new Share(pools, sender === 'anybody' ? pools.anybody : pools.small),
+    used: () => pools.small.used + pools.large.used + pools.anybody.used,
+  };
+}
+
+class Share implements BodyShare {
+  readonly #pools: Pools;
+  #pool: Pool;
+  #held = 0;
+
+  constructor(pools: Pools, pool: Pool) {
+    this.#pools = pools;
+    this.#pool = pool;
+  }
+
+  take(bytes: number): boolean {
+    const { small, large } = this.#pools;
+    const wanted = this.#held + bytes;
+    const next = this.#pool === small && wanted > smallBytes ? large : this.#pool;
+    const before = next === this.#pool ? this.#held : 0;
+    if (next.used > before && next.used - before + wanted > next.most) return false;
+    this.#pool.used -= this.#held;
+    next.used += wanted;
+    this.#pool = next;
+    this.#held = wanted;
+    return true;
+  }
+
+  end(): void {
+    this.#pool.used -= this.#held;
+    this.#held = 0;
+  }
 }
 
 /** Of this process (docs/operating.md, Memory). */

@@ -125,11 +125,12 @@ async function received(
   const { bodyLimit, config } = request.routeOptions;
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
   const blocks = new ByteBlocks();
-  const pace = new ChunkPace(request.raw);
+  // A body of known length comes as the network brings it, not in chunks of the caller's choice.
+  const pace = request.headers['transfer-encoding'] === undefined ? undefined : new ChunkPace(request.raw);
   let outline: JsonOutline | undefined;
   const faultOf = (chunk: Buffer): Problem | undefined => {
     if (blocks.length + chunk.length > bodyLimit) return tooLarge(bodyLimit);
-    if (!pace.pass(chunk.length)) return problem('malformed-request', { detail: tinyChunks });
+    if (pace && !pace.pass(chunk.length)) return problem('malformed-request', { detail: tinyChunks });
     if (!share.take(chunk.length)) return noRoom();
     blocks.add(chunk);
     if (blocks.length <= shortBytes) return undefined;

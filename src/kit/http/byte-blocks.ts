@@ -2,10 +2,12 @@
 const largeChunkBytes = 16 * 1024;
 const [smallestBlock, largestBlock] = [1024, 64 * 1024];
 
+const none = Buffer.alloc(0);
+
 /** Collects bytes that come in chunks of any size, in memory of a small multiple of their number. */
 export class ByteBlocks {
   readonly #full: Buffer[] = [];
-  #open: Buffer = Buffer.alloc(0);
+  #open: Buffer = none;
   /** Of the open block. */
   #used = 0;
   #length = 0;
@@ -50,7 +52,7 @@ export class ByteBlocks {
 
   #close(): void {
     if (this.#used > 0) this.#full.push(this.#open.subarray(0, this.#used));
-    this.#open = Buffer.alloc(0);
+    this.#open = none;
     this.#used = 0;
   }
 }

@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 /** Of one connection. A read of 64 KiB may hold 3,600 requests, which node passes on in one turn of the event loop. */
 const mostUnanswered = 100;
 
-interface Connection {
-  unanswered: number;
+/** What stands behind the request of a connection that is answered now. */
+interface Queue {
+  length: number;
   newest: ServerResponse;
-  isEnding: boolean;
 }
 
 /**
@@ -15,29 +15,34 @@ interface Connection {
  * of what follows is done. A client that sends ahead must be ready for it (RFC 9112, 9.3.2).
  */
 export function limitPipelines(server: Server): void {
-  const connections = new WeakMap<Socket, Connection>();
+  const queues = new WeakMap<Socket, Queue>();
+  const ending = new WeakSet<Socket>();
   const admits = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
-    const known = connections.get(socket);
+    if (ending.has(socket)) return false;
+    // Node gives a response its socket once those before it are sent.
+    if (response.socket !== null) return true;
+    const known = queues.get(socket);
     // It is passed from one event to another.
     if (known?.newest === response) return true;
-    if (known?.isEnding) return false;
-    if (known && known.unanswered >= mostUnanswered) {
-      known.isEnding = true;
-      endAfterUnread(known.newest, socket);
+    const queue = known ?? { length: 0, newest: response };
+    // One more is answered now.
+    if (queue.length >= mostUnanswered - 1) {
+      ending.add(socket);
+      endAfterUnread(queue.newest, socket);
       return false;
     }
-    const connection = known ?? { unanswered: 0, newest: response, isEnding: false };
-    if (!known) connections.set(socket, connection);
-    connection.newest = response;
-    connection.unanswered += 1;
-    response.once('close', () => (connection.unanswered -= 1));
+    if (!known) queues.set(socket, queue);
+    queue.newest = response;
+    queue.length += 1;
+    response.once('close', () => (queue.length -= 1));
     return true;
   };
   const emit = server.emit.bind(server) as (event: string, ...rest: unknown[]) => boolean;
   const limited = (event: string, ...rest: unknown[]): boolean => {
     if (event !== 'request' && event !== 'checkContinue' && event !== 'checkExpectation')
       return emit(event, ...rest);
-    return !admits(rest[0] as IncomingMessage, rest[1] as ServerResponse) || emit(event, ...rest);
+    const [request, response] = rest as [IncomingMessage, ServerResponse];
+    return !admits(request, response) || emit(event, request, response);
   };
   // Listeners cannot be kept from hearing of a request, nor node from reading on.
   Object.assign(server, { emit: limited });
