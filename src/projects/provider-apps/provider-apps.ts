@@ -187,6 +187,17 @@ function check({ provider, scopes = [] }: { provider: string; scopes?: string[] 
         detail: `is ${provider}: ${displayName} has no page where people agree to an app; each account is connected with credentials of its own`,
       },
     ]);
+  // RFC 6749, 3.3: a scope has no blank; a list of them in one text would be one that nobody grants.
+  const joined = scopes.findIndex((scope) => /\s/.test(scope));
+  if (joined !== -1)
+    throw refuse([
+      {
+        in: 'body',
+        name: `scopes[${joined}]`,
+        detail: 'holds a blank: give each scope its own text',
+        value: scopes[joined],
+      },
+    ]);
   if (provider !== 'hubspot' || scopes.length > 0) return;
   throw refuse([
     { in: 'body', name: 'scopes', detail: 'is required for HubSpot: the scopes set at the app there' },

@@ -157,6 +157,12 @@ describe('src/projects/provider-apps/routes', () => {
     expect(made.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
   });
 
+  it('refuses scopes that were joined to one text', async () => {
+    const { status, body } = await create({ scopes: ['oauth', 'oauth crm.objects.contacts.read'] });
+    expect([status, body.issues[0].name]).toEqual([400, 'scopes[1]']);
+    expect(body.detail).toContain('give each scope its own text');
+  });
+
   it('wants scopes for HubSpot, also after a change, and not for others', async () => {
     const { status, body } = await create({ scopes: [] });
     expect([status, body.issues[0].name]).toEqual([400, 'scopes']);

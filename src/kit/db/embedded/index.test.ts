@@ -199,6 +199,13 @@ describe('src/kit/db/embedded/index', () => {
     );
   });
 
+  it('says what names a folder that cannot be made', async () => {
+    const file = join(await temporaryFolder(), 'file');
+    await writeFile(file, '');
+    for (const dataDir of [file, join(file, 'below')])
+      await expect(startEmbedded({ dataDir })).rejects.toThrow(/SVC_DATA_DIR/);
+  });
+
   it('puts the socket into the temp folder when the path would be too long for it', async () => {
     const parent = await temporaryFolder();
     await chmod(parent, 0o755);

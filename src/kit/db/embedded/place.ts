@@ -30,7 +30,7 @@ export async function settle(dataDir: string, log: (line: string) => void): Prom
   const owner = await ownerOf(join(home, 'data'));
   if (process.getuid?.() !== 0) {
     refuseForeignOwner(home, owner);
-    await mkdir(home, { recursive: true });
+    await makeFolder(home);
     return { home, data: join(home, 'data'), binaries: installed };
   }
   if (process.platform !== 'linux') {
@@ -39,7 +39,7 @@ export async function settle(dataDir: string, log: (line: string) => void): Prom
     );
   }
   const account = owner && owner.uid !== 0 ? owner : nobody;
-  await mkdir(dirname(home), { recursive: true });
+  await makeFolder(dirname(home));
   if (!(await canEnter(account, dirname(home)))) {
     if (owner) {
       throw new Error(
@@ -75,7 +75,7 @@ async function pointedFrom(asked: string): Promise<string | undefined> {
 
 /** Gives the folder to root; others may pass through. Works on the descriptor, since a name could be replaced by a link meanwhile. */
 async function takeFolder(folder: string, account: Account): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
   const opened = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause: unknown) => {
     throw notOurs(folder, account, cause);
@@ -96,6 +96,15 @@ function notOurs(folder: string, account: Account, cause?: unknown): Error {
     `${folder} is a link, or not a folder of root or of user ${account.uid}, who runs the database. Remove it, or set SVC_DATA_DIR to another folder.`,
     { cause },
   );
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
+    throw new Error(
+      `The folder ${folder} cannot be made: ${cause.message}. Let SVC_DATA_DIR name one that can, or set DATABASE_URL.`,
+      { cause },
+    );
+  });
 }
 
 async function moveToSystemHome(
