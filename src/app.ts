@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eraseProxyLog, proxyLogPartitions, proxyMetrics } from './actions/proxy/index.ts';
 import {
@@ -18,6 +18,7 @@ import {
 } from './events/index.ts';
 import { createInstallations, type Installations } from './installations/index.ts';
 import { createChanges } from './kit/changes/index.ts';
+import { makeDataFolder } from './kit/data-folder.ts';
 import { openDatabase, type Database } from './kit/db/database.ts';
 import { joinEmbedded, startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
 import { migrate } from './kit/db/migrate.ts';
@@ -105,7 +106,7 @@ export async function prepareDatabase(
   { mustExist }: { mustExist: boolean },
 ): Promise<Storage> {
   if (config.databaseUrl) return { url: config.databaseUrl, name: nameOf(config.databaseUrl) };
-  if (!mustExist) await mkdir(config.dataDir, { recursive: true });
+  if (!mustExist) await makeDataFolder(config.dataDir);
   const given = {
     dataDir: join(config.dataDir, 'postgres'),
     log: (line: string): void => log.info({ from: 'postgres' }, line),
@@ -360,7 +361,7 @@ export async function masterKeysOf(
 /** The master keys of the embedded mode: made once, readable by the owner only. */
 async function generatedKeys(dataDir: string, database: Database, make: boolean): Promise<MasterKey[]> {
   const path = join(dataDir, 'encryption-keys');
-  if (make) await mkdir(dataDir, { recursive: true });
+  if (make) await makeDataFolder(dataDir);
   const sealed = existsSync(path) ? [] : await sealingKeys(database);
   if (sealed.length > 0)
     throw new Error(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmod, constants, lchown, lstat, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { makeDataFolder } from '../../data-folder.ts';
 import { copyBinaries, installedBinaries, type Account, type Binaries } from './binaries.ts';
 
 /** Where one embedded server lives. */
@@ -30,7 +31,7 @@ export async function settle(dataDir: string, log: (line: string) => void): Prom
   const owner = await ownerOf(join(home, 'data'));
   if (process.getuid?.() !== 0) {
     refuseForeignOwner(home, owner);
-    await makeFolder(home);
+    await makeDataFolder(home);
     return { home, data: join(home, 'data'), binaries: installed };
   }
   if (process.platform !== 'linux') {
@@ -39,7 +40,7 @@ export async function settle(dataDir: string, log: (line: string) => void): Prom
     );
   }
   const account = owner && owner.uid !== 0 ? owner : nobody;
-  await makeFolder(dirname(home));
+  await makeDataFolder(dirname(home));
   if (!(await canEnter(account, dirname(home)))) {
     if (owner) {
       throw new Error(
@@ -75,7 +76,7 @@ async function pointedFrom(asked: string): Promise<string | undefined> {
 
 /** Gives the folder to root; others may pass through. Works on the descriptor, since a name could be replaced by a link meanwhile. */
 async function takeFolder(folder: string, account: Account): Promise<void> {
-  await makeFolder(folder);
+  await makeDataFolder(folder);
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
   const opened = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause: unknown) => {
     throw notOurs(folder, account, cause);
@@ -96,15 +97,6 @@ function notOurs(folder: string, account: Account, cause?: unknown): Error {
     `${folder} is a link, or not a folder of root or of user ${account.uid}, who runs the database. Remove it, or set SVC_DATA_DIR to another folder.`,
     { cause },
   );
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
-    throw new Error(
-      `The folder ${folder} cannot be made: ${cause.message}. Let SVC_DATA_DIR name one that can, or set DATABASE_URL.`,
-      { cause },
-    );
-  });
 }
 
 async function moveToSystemHome(
