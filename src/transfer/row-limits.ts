@@ -1,7 +1,7 @@
 import { JsonOutline } from '../kit/http/json-outline.ts';
 import { issueAt, malformed } from './malformed.ts';
 
-/** Of all values of a row together, in characters: their check writes each path once. A row of an export takes a quarter of it. */
+/** Of all values of a row together, in characters: the search for a text that cannot be kept writes each path once. A row of an export takes a quarter of it. */
 const mostOfPaths = 20_000_000;
 
 /** Refuses a text that holds too many values to parse it in one turn of the event loop. */

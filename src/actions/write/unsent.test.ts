@@ -94,6 +94,15 @@ describe('write/unsent', () => {
     expect(await write()).toMatchObject({ outcomes: [{ kind: 'applied' }], recorded: true });
   });
 
+  it('does not tell who has a key that nothing will be sent of what could not be taken back', async () => {
+    const failure = { category: 'internal', retryable: true, message: 'the database refused it' } as const;
+    hinder = { work_withdraw: refuse };
+    await expect(write({ kind: 'notApplied', failure })).rejects.toMatchObject({
+      ...away,
+      message: expect.stringContaining('could not be taken back') as string,
+    });
+  });
+
   it('tells who has no key of the operation that could not be taken back, so that the record is not written twice', async () => {
     const failure = { category: 'internal', retryable: true, message: 'the database refused it' } as const;
     const without = (meanwhile: () => Promise<unknown>) =>

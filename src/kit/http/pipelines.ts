@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { destroySoon } from './linger.ts';
 
 /** Of one connection. A read of 64 KiB may hold 3,600 requests, which node passes on in one turn of the event loop. */
 const mostUnanswered = 100;
@@ -48,15 +49,11 @@ export function limitPipelines(server: Server): void {
   Object.assign(server, { emit: limited });
 }
 
-/** How long the answers have to be read by a caller who does not end the connection, too; in milliseconds. */
-const lingerMs = 2_000;
-
 /** Reads nothing more, and ends the connection after an answer. Closed at once, with something unread, it would take the answers away. */
 function endAfterUnread(response: ServerResponse, socket: Socket): void {
   const end = (): void => {
     socket.end();
-    const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
-    socket.once('close', () => clearTimeout(timer));
+    destroySoon(socket);
   };
   socket.pause();
   // Node resumes with each message that is complete, and destroys after an answer that is the last.

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { isDatabaseAway, isOutage } from '../db/faults.ts';
 import type { Logger } from '../log.ts';
 import { renderProblem, type Problem } from '../problem.ts';
+import { destroySoon } from './linger.ts';
 
 export interface ProblemAnswer {
   status: number;
@@ -36,9 +37,6 @@ export function tellFault(log: Pick<Logger, 'error'>, answer: Problem, about: Re
   log.error({ ...about, err: answer.cause ?? answer, problem: answer.code }, answer.message);
 }
 
-/** A caller who does not end the connection, too, has so long to read the answer, in milliseconds. */
-const lingerMs = 2_000;
-
 /** Sends it on a bare socket, where node has no response to write to. Ends the connection. */
 export function answerOnSocket(socket: Duplex, { status, headers, body }: ProblemAnswer): void {
   socket.on('error', () => undefined);
@@ -47,6 +45,5 @@ export function answerOnSocket(socket: Duplex, { status, headers, body }: Proble
     ([name, value]) => `${name}: ${value}`,
   );
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
-  socket.once('close', () => clearTimeout(timer));
+  destroySoon(socket);
 }

@@ -10,7 +10,7 @@ import {
   type KeyClaim,
   type WorkItem,
 } from '../../../operations/index.ts';
-import { storedWriteOf } from '../prepare/stored.ts';
+import { isRepeatedUnseen, storedWriteOf } from '../prepare/stored.ts';
 import { defaultRetryPolicy } from '../record/next-step.ts';
 import { allOutcomes, settleSynchronous } from '../record/settle.ts';
 
@@ -67,8 +67,8 @@ async function endUnsent(
   item: WorkItem,
   key: KeyClaim | undefined,
 ): Promise<boolean> {
-  // Who upserts without a key was told to look here.
-  const isLeft = key !== undefined || storedWriteOf(item.request).kind !== 'upsert';
+  // Of what may be sent later its caller, without a key, was told to look here.
+  const isLeft = key !== undefined || !isRepeatedUnseen(storedWriteOf(item.request).kind);
   const why = 'nothing was sent: the database did not answer in time when the write was accepted';
   const unsent = allOutcomes(item, {
     kind: 'notApplied',

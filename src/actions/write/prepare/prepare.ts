@@ -10,7 +10,7 @@ import { identified } from './identity.ts';
 import { planWrite, type WritePlan } from './plan.ts';
 import type { WriteRequest } from '../schema.ts';
 import { scopeOf } from './scope.ts';
-import type { KeptWrite, PlannedRecord } from './stored.ts';
+import { isRepeatedUnseen, type KeptWrite, type PlannedRecord } from './stored.ts';
 import { foldedKey } from './upsert.ts';
 
 /** A write as it was asked for. */
@@ -103,7 +103,7 @@ export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retr
     deadlineSeconds,
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     key,
-    ...(kind === 'upsert' ? { mayRepeat: true as const } : {}),
+    ...(isRepeatedUnseen(kind) ? { mayRepeat: true as const } : {}),
   };
 }
 

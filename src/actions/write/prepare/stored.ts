@@ -50,6 +50,11 @@ export type KeptWrite = StoredWrite & {
   retryOf?: string;
 };
 
+/** Whether a worker sends it again where nobody saw how it ended, whatever its mode (docs/invariants.md, 15). */
+export function isRepeatedUnseen(kind: StoredWrite['kind']): boolean {
+  return kind === 'upsert';
+}
+
 /** Reads what an operation keeps of its write. Throws internal when it is none. */
 export function storedWriteOf(request: unknown): StoredWrite {
   if (isStoredWrite.Check(request)) return request;
