@@ -14,6 +14,8 @@ export interface Forwarder {
   loseCommit(): void;
   /** The next statement with this text is made there. Its answer is lost with all connections, and new ones are closed at once. */
   loseWay(text: string): void;
+  /** Once the transaction with the next statement with this text is committed, and answered, the way is lost as with `cut('refuse')`. */
+  loseAfter(text: string): void;
   /** The next statement with this text does not arrive: its connection breaks. */
   breakAt(text: string): void;
   /** How many connections were made. */
@@ -40,8 +42,10 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   let losesCommit = false;
   let breaking: Buffer | undefined;
   let losing: Buffer | undefined;
+  let last: Buffer | undefined;
   let count = 0;
   const breaksNow = (chunk: Buffer): boolean => {
+    if (state === 'refuse') return true;
     if (!breaking || !chunk.includes(breaking)) return false;
     breaking = undefined;
     return true;
@@ -57,6 +61,12 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     losing = undefined;
     return true;
   };
+  /** Whether this transaction is the last. */
+  const isLast = (bytes: Buffer): boolean => {
+    if (!last || !bytes.includes(last)) return false;
+    last = undefined;
+    return true;
+  };
   const refuseAll = (): void => {
     state = 'refuse';
     destroyAll();
@@ -70,7 +80,15 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     const far = folder ? connect(join(folder, `.s.PGSQL.${port}`)) : connect(port, target.hostname);
     const wire = { near, far };
     wires.add(wire);
-    carry(wire, { refuses: () => refuses?.(), isLost: losesNow, isBroken: breaksNow, losesWay, refuseAll });
+    carry(wire, {
+      refuses: () => refuses?.(),
+      isLost: losesNow,
+      isBroken: breaksNow,
+      losesWay,
+      isLast,
+      refuseAll,
+      refuseNext: () => (state = 'refuse'),
+    });
     if (state === 'hang') pause(wire);
     for (const [one, other] of [
       [near, far],
@@ -111,6 +129,9 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     loseWay: (text) => {
       losing = Buffer.from(text);
     },
+    loseAfter: (text) => {
+      last = Buffer.from(text);
+    },
     breakAt: (text) => {
       breaking = Buffer.from(text);
     },
@@ -121,6 +142,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
       state = 'open';
       refuses = undefined;
       losing = undefined;
+      last = undefined;
     },
     close: () =>
       new Promise((resolve) => {
@@ -135,13 +157,18 @@ interface Harm {
   isLost: (chunk: Buffer) => boolean;
   isBroken: (chunk: Buffer) => boolean;
   losesWay: (statement: Buffer) => boolean;
+  isLast: (statement: Buffer) => boolean;
   refuseAll: () => void;
+  /** Whatever is asked from now on. */
+  refuseNext: () => void;
 }
 
 /** Passes statement by statement, unless one is refused; answers as they come. */
-function carry({ near, far }: Wire, { refuses, isLost, isBroken, losesWay, refuseAll }: Harm): void {
+function carry({ near, far }: Wire, harm: Harm): void {
+  const { refuses, isLost, isBroken, losesWay, isLast, refuseAll, refuseNext } = harm;
   let inTransaction = false;
   let isLosing = false;
+  let isEnding = false;
   const take = statements();
   near.on('data', (chunk: Buffer) => {
     if (isBroken(chunk)) {
@@ -151,6 +178,7 @@ function carry({ near, far }: Wire, { refuses, isLost, isBroken, losesWay, refus
     for (const bytes of take(chunk)) {
       const sqlState = bytes.isStatement && !inTransaction ? refuses() : undefined;
       if (bytes.isStatement) isLosing ||= losesWay(bytes.all);
+      if (bytes.isStatement) isEnding ||= isLast(bytes.all);
       if (sqlState === undefined) far.write(bytes.all);
       else near.write(refusal(sqlState));
     }
@@ -162,6 +190,10 @@ function carry({ near, far }: Wire, { refuses, isLost, isBroken, losesWay, refus
     for (const frame of found) if (isReady(frame)) inTransaction = frame[5] !== 0x49;
     // It stands once the server is ready for the next one.
     if (isLosing) return found.some(isReady) ? refuseAll() : undefined;
+    if (isEnding && chunk.includes(committed)) {
+      isEnding = false;
+      refuseNext();
+    }
     if (isLost(chunk)) near.resetAndDestroy();
     else near.write(chunk);
   });

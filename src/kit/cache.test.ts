@@ -42,6 +42,22 @@ describe('kit/cache', () => {
     expect(await cache.get('a')).toBe('1');
   });
 
+  test('forgets the entries that a rule holds for, and what is being read meanwhile', async () => {
+    const rows = new Map([
+      ['a', 'one'],
+      ['b', 'two'],
+      ['c', 'one'],
+    ]);
+    const { cache, loads, state } = cacheOver(rows);
+    await Promise.all(['a', 'b'].map((key) => cache.get(key)));
+    state.delayMs = 20;
+    const underWay = cache.get('c');
+    cache.invalidateWhere((value) => value === 'one');
+    expect(await underWay).toBe('one');
+    expect([cache.peek('a'), cache.peek('b'), cache.peek('c')]).toEqual([undefined, 'two', undefined]);
+    expect(loads).toEqual([['a'], ['b'], ['c']]);
+  });
+
   test('reads the entries in use again within about a second, in one query', async () => {
     const rows = new Map([
       ['a', '1'],

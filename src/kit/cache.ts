@@ -12,6 +12,8 @@ export interface Cache<Value> {
   peek(key: string): Value | undefined;
   /** Forgets the entry; a read of it that is under way is not stored. */
   invalidate(key: string): void;
+  /** Forgets the entries of which it holds, and stores no read that is under way: it may be of one. Without the database. */
+  invalidateWhere(applies: (value: Value) => boolean): void;
   /** The next get asks again. With the database away the old value still serves. */
   expire(key: string): void;
   close(): void;
@@ -104,6 +106,10 @@ export function createCache<Value>(options: CacheOptions<Value>): Cache<Value> {
       entries.delete(key);
       readings.delete(key);
     },
+    invalidateWhere: (applies) => {
+      entries.deleteWhere(applies);
+      readings.clear();
+    },
     expire: (key) => {
       entries.expire(key);
       readings.delete(key);
@@ -144,6 +150,7 @@ interface Entries<Value> {
   store(key: string, value: Value | undefined, readAt: number): void;
   expire(key: string): void;
   delete(key: string): void;
+  deleteWhere(applies: (value: Value) => boolean): void;
   used(): Map<string, Entry<Value>>;
   /** Whether nothing was stored, expired or deleted since. */
   is(key: string, entry: Entry<Value>): boolean;
@@ -182,6 +189,9 @@ function createEntries<Value>(options: CacheOptions<Value>): Entries<Value> {
       if (entry) known.set(key, { ...entry, expired: true });
     },
     delete: (key) => void known.delete(key),
+    deleteWhere(applies) {
+      for (const [key, { value }] of known) if (applies(value)) known.delete(key);
+    },
     used: () => new Map([...known].filter(([, entry]) => entry.used)),
     is: (key, entry) => known.get(key) === entry,
   };

@@ -45,7 +45,7 @@ export function createAccount(deps: SignInDeps): Account {
       return sessionStore.deleteSessions(tx, who.id, who.sessionId);
     });
     sessions.forget(ended);
-    await sessions.forgetPerson(who.id);
+    sessions.forgetPerson(who.id);
   }
 
   return {
@@ -60,7 +60,7 @@ export function createAccount(deps: SignInDeps): Account {
     },
     async rename({ id }, name) {
       await persons.setPersonName(database, id, name);
-      await sessions.forgetPerson(id);
+      sessions.forgetPerson(id);
     },
     async changePassword(who, { currentPassword, newPassword }, visitor) {
       await prove(deps, who, currentPassword, visitor);

@@ -77,7 +77,7 @@ async function acceptRow(
     const isOwn = known.id === signedIn?.person_id;
     if (!isOwn) await checkPassword(deps, known.email, required(password), visitor);
     await inOwnName(known, visitor, () => ground.database.transaction((tx) => joinBy(tx, row, known.id)));
-    await sessions.forgetPerson(known.id);
+    sessions.forgetPerson(known.id);
     return isOwn ? { answer: await sessions.again(signedIn.hash) } : enter(deps, known, visitor);
   }
   await assertFit(ground.database, required(password), known?.email ?? email ?? '');

@@ -55,7 +55,7 @@ function roles({ database }: PeopleGround, sessions: Sessions): Pick<Members, 'l
         await record(tx, { projectId, action: 'member.updated', targetId: personId, details });
         return store.findMember(tx, projectId, personId);
       });
-      await sessions.forgetPerson(personId);
+      sessions.forgetPerson(personId);
       if (!changed) throw absent('member', personId);
       return presentMember(changed);
     },
@@ -67,7 +67,7 @@ function roles({ database }: PeopleGround, sessions: Sessions): Pick<Members, 'l
         await invitations.deleteInvitationsBy(tx, projectId, personId);
         await record(tx, { projectId, action: 'member.removed', targetId: personId, details: { role } });
       });
-      await sessions.forgetPerson(personId);
+      sessions.forgetPerson(personId);
     },
   };
 }

@@ -50,7 +50,7 @@ export interface Sessions {
   /** After they were ended or changed, by the digests of their tokens. */
   forget(hashes: readonly string[]): void;
   /** After something of the person changed that sessions carry. */
-  forgetPerson(personId: string): Promise<void>;
+  forgetPerson(personId: string): void;
   close(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export function createSessions(ground: PeopleGround): Sessions {
     of: (token) => again(hexOf(token)),
     again,
     forget,
-    forgetPerson: async (personId) => forget(await store.sessionHashes(database, personId)),
+    forgetPerson: (id) => cache.invalidateWhere(({ person_id: whose }) => whose === id.toLowerCase()),
     close: async () => {
       cache.close();
       await uses.close();

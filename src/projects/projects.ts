@@ -97,7 +97,7 @@ export interface Projects extends Admitting {
 }
 
 /** Runs in the transaction that makes the project; what it returns runs after the commit. */
-export type CreateHook = (tx: Queryable, projectId: string) => Promise<(() => Promise<void>) | undefined>;
+export type CreateHook = (tx: Queryable, projectId: string) => Promise<(() => void) | undefined>;
 
 export interface ProjectsOptions {
   catalog: Catalog;
@@ -308,7 +308,7 @@ function keeping(
     listFor: ({ person, projectId }) => store.listProjects(database, person?.projectIds ?? [projectId]),
     async create({ name, appName = name }) {
       const project = { id: newId(), name: projectName(name), appName };
-      const after: (() => Promise<void>)[] = [];
+      const after: ((() => void) | undefined)[] = [];
       const made = await orTaken(name, () =>
         database.transaction(async (tx) => {
           const created = await store.insertProject(tx, project);
@@ -316,11 +316,11 @@ function keeping(
           const details = { name: kept, appName };
           await record(tx, { projectId: id, action: 'project.created', targetId: id, details });
           const apiKey = await apiKeys.create(created.id, { label: 'first key', scopes: ['full'] }, tx);
-          for (const hook of hooks.created) after.push((await hook(tx, id)) ?? nothing);
+          for (const hook of hooks.created) after.push(await hook(tx, id));
           return { ...created, apiKey };
         }),
       );
-      for (const work of after) await work();
+      for (const work of after) work?.();
       return made;
     },
     async update(id, given) {
@@ -338,7 +338,7 @@ function keeping(
         }),
       );
       origins.forget();
-      if (name !== undefined) await Promise.all([apiKeys.forgetProject(id), jwtKeys.forgetProject(id)]);
+      if (name !== undefined) for (const keys of [apiKeys, jwtKeys]) keys.forgetProject(id);
       return updated;
     },
   };
@@ -349,8 +349,6 @@ function settingsChanged(before: Project, after: Project): ReturnType<typeof bef
   const { updateTime: _now, ...is } = after;
   return beforeAndAfter(was, is);
 }
-
-const nothing = (): Promise<void> => Promise.resolve();
 
 /** Names are kept in lower case; one that looks like an id could not be told from one in a path. */
 function projectName(name: string): string {

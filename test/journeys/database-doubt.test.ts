@@ -116,4 +116,12 @@ describe('test/journeys/database-doubt', () => {
     expect(lost.body.detail).toContain('Nothing was accepted');
     expect(await named()).not.toContain(name);
   });
+
+  it('answers for what was done when the database goes away right after the commit', async () => {
+    wire.loseAfter('projects_update');
+    const project = { name: 'default', appName: 'Renamed' };
+    const change = { updateMask: ['name', 'appName'], project };
+    const changed = await platform.call('PATCH', '/projects/default', change);
+    expect(changed).toMatchObject({ status: 200, body: project });
+  });
 });

@@ -60,7 +60,7 @@ export function createSignInElsewhere(deps: SignInDeps, settings: OidcSettings |
     await attempt.wasRight();
     const found = await whose(deps.ground, identity, visitor);
     if ('refused' in found) return { refused: told(found.refused, visitor) };
-    await deps.sessions.forgetPerson(found.person.id);
+    deps.sessions.forgetPerson(found.person.id);
     if (found.person.operator) await deps.afterWelcome?.();
     // The provider says how somebody proves themselves there.
     const { cookie = '' } = await enter(deps, { ...found.person, second_factor: false }, visitor);

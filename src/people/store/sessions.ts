@@ -53,10 +53,6 @@ const removeOthers = statement(
   `DELETE FROM person_session WHERE person_id = $1 AND id IS DISTINCT FROM $2::uuid
    RETURNING encode(token_hash, 'hex') AS hash`,
 );
-const hashes = statement(
-  'person_sessions_hashes',
-  `SELECT encode(token_hash, 'hex') AS hash FROM person_session WHERE person_id = $1`,
-);
 const sweep = statement(
   'person_sessions_sweep',
   `DELETE FROM person_session WHERE id IN
@@ -130,8 +126,4 @@ export async function deleteSessionOf(db: Queryable, tokenHash: Buffer): Promise
 /** All but one; the digests of their tokens. */
 export async function deleteSessions(db: Queryable, personId: string, exceptId?: string): Promise<string[]> {
   return hashesOf(await db.rows(removeOthers, [personId, exceptId ?? null]));
-}
-
-export async function sessionHashes(db: Queryable, personId: string): Promise<string[]> {
-  return hashesOf(await db.rows(hashes, [personId]));
 }

@@ -39,7 +39,7 @@ export interface ApiKeys {
   update(projectId: string, id: string, change: store.ApiKeyChange): Promise<ApiKey>;
   delete(projectId: string, id: string): Promise<void>;
   /** After a change of what the keys of a project carry. */
-  forgetProject(projectId: string): Promise<void>;
+  forgetProject(projectId: string): void;
   close(): Promise<void>;
 }
 
@@ -96,9 +96,7 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
       });
       cache.invalidate(id);
     },
-    async forgetProject(projectId) {
-      for (const { id } of await listKeys(projectId)) cache.invalidate(id);
-    },
+    forgetProject: (projectId) => cache.invalidateWhere(({ project_id }) => project_id === projectId),
     close: async () => {
       cache.close();
       await uses.close();

@@ -26,7 +26,7 @@ export interface JwtKeys {
   /** Whether tokens that it signed are taken. */
   holds(id: string): Promise<boolean>;
   /** After a change of what the keys of a project carry. */
-  forgetProject(projectId: string): Promise<void>;
+  forgetProject(projectId: string): void;
   close(): Promise<void>;
 }
 
@@ -93,9 +93,7 @@ export function createJwtKeys(ground: Pick<Ground, 'database' | 'log'>): JwtKeys
       });
       cache.invalidate(id);
     },
-    async forgetProject(projectId) {
-      for (const { id } of await store.listJwtKeys(database, projectId, false)) cache.invalidate(id);
-    },
+    forgetProject: (projectId) => cache.invalidateWhere((key) => key.projectId === projectId),
     close: async () => {
       cache.close();
       await uses.close();
