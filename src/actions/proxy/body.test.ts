@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bodyBudget } from '../../kit/http/body-budget.ts';
+import { paceChunks } from '../../kit/http/chunk-pace.ts';
 import { requestWithinMs } from '../../kit/http/request-time.ts';
 import { limitRest, readCallBody, type CallBody } from './body.ts';
 
@@ -88,9 +89,34 @@ describe('actions/proxy/body', () => {
     close();
   });
 
+  it('a caller who left before it is read leaves nothing in the budget', async () => {
+    const { incoming, caller, close } = await begun({ 'content-length': 10 });
+    caller.destroy();
+    await vi.waitUntil(() => incoming.destroyed);
+    expect(await readCallBody(incoming, false)).toBeUndefined();
+    expect(bodyBudget.used()).toBe(0);
+    close();
+  });
+
+  it('chunks that came together are passed on together', async () => {
+    const { incoming, caller, close } = await begun({ 'transfer-encoding': 'chunked' });
+    const body = await readCallBody(incoming, false);
+    const pieces: string[] = [];
+    caller.cork();
+    for (let count = 0; count < 500; count += 1) caller.write('ab');
+    caller.uncork();
+    caller.end();
+    for await (const piece of streamOf(body)) pieces.push(String(piece));
+    expect(pieces.join('')).toBe('ab'.repeat(500));
+    expect(pieces.length).toBeLessThan(50);
+    expect(String(body?.again())).toBe('ab'.repeat(500));
+    body?.release();
+    close();
+  });
+
   it('where there is no room a body passes and is not kept', async () => {
-    const others = bodyBudget.open('known');
-    others.take(128 * 1024 * 1024);
+    const others = bodyBudget.open('proxied');
+    others.take(32 * 1024 * 1024);
     const known = await begun({ 'content-length': 100_000 });
     const whole = await readCallBody(known.incoming, false);
     expect(Buffer.isBuffer(whole?.first)).toBe(false);
@@ -128,6 +154,7 @@ function streamOf(body: CallBody | undefined): Readable {
 /** A request of which the headers have come. */
 async function begun(headers: Record<string, string | number>) {
   const server = createServer();
+  paceChunks(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const arrived = new Promise<IncomingMessage>((resolve) => server.once('request', resolve));
   const caller = request({ port: (server.address() as AddressInfo).port, method: 'POST', headers });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { bodyBudget, type BodyShare } from '../../kit/http/body-budget.ts';
 import { ByteBlocks } from '../../kit/http/byte-blocks.ts';
-import { ChunkPace, dropRest, tinyChunks } from '../../kit/http/chunk-pace.ts';
+import { isInTinyChunks, tinyChunks } from '../../kit/http/chunk-pace.ts';
 import { requestWithinMs } from '../../kit/http/request-time.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 
@@ -38,11 +38,13 @@ export async function readCallBody(
   isNative: boolean,
 ): Promise<CallBody | undefined> {
   refuseBroken(request);
+  // It left while its credentials were looked up: nothing tells of that any more.
+  if (request.destroyed) return undefined;
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const length = isChunked ? Infinity : Number(request.headers['content-length'] ?? 0);
   if (length === 0) return { first: null, again: () => null, release: () => undefined };
-  const share = bodyBudget.open('known');
-  if (isChunked || isNative) return keepWhileSmall(request, share, isNative ? streamOf : borrowed);
+  const share = bodyBudget.open('proxied');
+  if (isChunked || isNative) return keepWhileSmall(request, share);
   // Where there is no room to keep it, it passes like a large one.
   if (length > replayLimitBytes || !share.take(length)) return passing(borrowed(request));
   try {
@@ -69,7 +71,6 @@ function refuseBroken(request: IncomingMessage): void {
 /** After the answer: what still comes of the request is thrown away, and for so long only. */
 export function limitRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
-  dropRest(request);
   const timer = setTimeout(() => request.destroy(), requestWithinMs).unref();
   request.once('close', () => clearTimeout(timer));
 }
@@ -93,17 +94,14 @@ function collect(request: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
-type Streaming = (request: IncomingMessage, onChunk?: (chunk: Buffer) => void) => Readable;
-
-function keepWhileSmall(request: IncomingMessage, share: BodyShare, streaming: Streaming): CallBody {
+function keepWhileSmall(request: IncomingMessage, share: BodyShare): CallBody {
   let kept: ByteBlocks | undefined = new ByteBlocks();
-  const pace = new ChunkPace(request);
   const release = (): void => {
     kept = undefined;
     share.end();
   };
-  const first = streaming(request, (chunk) => {
-    if (!pace.pass(chunk.length) && !broken.has(request)) breakBody(request, inTinyChunks());
+  const first = streamOf(request, (chunk) => {
+    if (isInTinyChunks(request) && !broken.has(request)) breakBody(request, inTinyChunks());
     if (!kept) return;
     if (kept.length + chunk.length > replayLimitBytes || !share.take(chunk.length)) release();
     else kept.add(chunk);
@@ -123,8 +121,7 @@ function inTinyChunks(): Problem {
  * destroy it when the answer comes before the body's end. The caller's socket stays open: the rest is read and thrown
  * away, so that the caller gets to read the answer.
  */
-function borrowed(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Readable {
-  if (onChunk) request.on('data', onChunk).pause();
+function borrowed(request: IncomingMessage): Readable {
   const body = {
     destroyed: false,
     _readableState: { autoDestroy: true },
@@ -142,7 +139,6 @@ function borrowed(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): 
     resume: () => request.resume(),
     destroy() {
       body.destroyed = true;
-      if (onChunk) request.off('data', onChunk);
       request.resume();
     },
     get readableEnded() {
@@ -155,8 +151,9 @@ function borrowed(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): 
   return body as unknown as Readable;
 }
 
-/** The same as a real stream, for node:http. */
-function streamOf(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): Readable {
+/** The same as a real stream, which passes on together what came together: each piece costs a write. `onChunk` hears of each. */
+function streamOf(request: IncomingMessage, onChunk: (chunk: Buffer) => void): Readable {
+  let waiting = new ByteBlocks();
   const body = new Readable({
     highWaterMark: 64 * 1024,
     read: () => void request.resume(),
@@ -167,14 +164,24 @@ function streamOf(request: IncomingMessage, onChunk?: (chunk: Buffer) => void): 
     },
   });
   function give(chunk: Buffer): void {
-    onChunk?.(chunk);
-    if (!body.push(chunk)) request.pause();
+    onChunk(chunk);
+    if (waiting.length === 0) process.nextTick(pass);
+    waiting.add(chunk);
+  }
+  function pass(): void {
+    if (waiting.length === 0) return;
+    const bytes = waiting.whole();
+    waiting = new ByteBlocks();
+    if (!body.push(bytes)) request.pause();
   }
   // The caller may leave before anybody sends the body on.
   body.on('error', () => undefined);
   request.on('data', give);
   request.pause();
-  request.once('end', () => body.push(null));
+  request.once('end', () => {
+    pass();
+    body.push(null);
+  });
   request.once('error', (error) => body.destroy(error));
   request.once('close', () => {
     if (!request.complete) body.destroy(new Error('the caller has left'));

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { drainingResponse, rememberConnections } from '../../kit/http/draining.ts';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
-import { breakageOn, endAfter, watchConnections } from '../../kit/http/broken-connection.ts';
-import { limitPipelines } from '../../kit/http/pipelines.ts';
+import { afterAnswers, breakageOn, endAfter } from '../../kit/http/broken-connection.ts';
+import { guardConnections } from '../../kit/http/guard.ts';
 import { patience } from '../../kit/http/request-time.ts';
 import { callersTrace } from '../../kit/http/traced-requests.ts';
 import { newId } from '../../kit/ids.ts';
@@ -47,8 +47,7 @@ export function createProxyServer(
     requireHostHeader: false,
     highWaterMark: 64 * 1024,
   });
-  limitPipelines(server);
-  watchConnections(server);
+  guardConnections(server);
   rememberConnections(server);
   // Limit for a caller who neither reads nor sends; longer than a provider may be silent.
   server.timeout = ground.limits.providerCallMs + 30_000;
@@ -78,7 +77,8 @@ export function createProxyServer(
   });
   server.on('connect', (_request, socket: Duplex) => {
     const detail = 'The proxy opens no tunnels.';
-    refuseOnSocket(ground.log, socket, problem('proxy-method-refused', { detail }));
+    const refusal = problem('proxy-method-refused', { detail });
+    afterAnswers(socket, () => refuseOnSocket(ground.log, socket, refusal));
   });
   server.on('clientError', (error, socket) => onUnreadable(ground.log, error, socket));
   return {

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { createBodyBudget } from './body-budget.ts';
 
 const kibibyte = 1024;
-const most = { small: 128 * kibibyte, large: 1000 * kibibyte, anybody: 32 * kibibyte };
+const most = {
+  small: 128 * kibibyte,
+  large: 1000 * kibibyte,
+  anybody: 32 * kibibyte,
+  proxied: 64 * kibibyte,
+};
 
 describe('kit/http/body-budget', () => {
   test('takes what fits, refuses the rest, and has room again when a body ends', () => {
@@ -17,6 +22,15 @@ describe('kit/http/body-budget', () => {
     expect(budget.used()).toBe(500 * kibibyte);
     second.end();
     expect(budget.used()).toBe(0);
+  });
+
+  test('what proxied calls keep takes no room from bodies that are wanted', () => {
+    const budget = createBodyBudget(most);
+    expect(budget.open('proxied').take(64 * kibibyte)).toBe(true);
+    expect(budget.open('proxied').take(1)).toBe(false);
+    expect(budget.open('known').take(64 * kibibyte)).toBe(true);
+    expect(budget.open('known').take(64 * kibibyte)).toBe(true);
+    expect(budget.used()).toBe(192 * kibibyte);
   });
 
   test('small bodies pass while large ones have used up theirs, and anybody’s do not count among them', () => {

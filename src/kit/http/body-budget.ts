@@ -2,15 +2,16 @@
 const smallBytes = 64 * 1024;
 const mebibyte = 1024 * 1024;
 
-/** Whose body it is: of a caller who is known, or of anybody. */
-export type Sender = 'known' | 'anybody';
+/** Whose body it is: of a caller who is known, or of anybody; or a copy of a proxied one, to repeat the call. */
+export type Sender = 'known' | 'anybody' | 'proxied';
 
 interface Pool {
   used: number;
   readonly most: number;
 }
 
-type Pools = Readonly<Record<'small' | 'large' | 'anybody', Pool>>;
+type Part = 'small' | 'large' | 'anybody' | 'proxied';
+type Pools = Readonly<Record<Part, Pool>>;
 
 /** What one body holds of the budget. It is given back whatever becomes of the request. */
 export interface BodyShare {
@@ -27,18 +28,19 @@ export interface BodyBudget {
 }
 
 /**
- * A budget of bytes for the bodies that a process holds. Small ones, large ones and those of anybody have a part each, so that none
- * uses up that of another. One body has room in a part that is empty, however large it is.
+ * A budget of bytes for the bodies that a process holds. Small ones, large ones, those of anybody and those of proxied calls have a part
+ * each, so that none uses up that of another. One body has room in a part that is empty, however large it is.
  */
-export function createBodyBudget(most: Readonly<Record<'small' | 'large' | 'anybody', number>>): BodyBudget {
+export function createBodyBudget(most: Readonly<Record<Part, number>>): BodyBudget {
   const pools: Pools = {
     small: { used: 0, most: most.small },
     large: { used: 0, most: most.large },
     anybody: { used: 0, most: most.anybody },
+    proxied: { used: 0, most: most.proxied },
   };
   return {
-    open: (sender) => new Share(pools, sender === 'anybody' ? pools.anybody : pools.small),
-    used: () => pools.small.used + pools.large.used + pools.anybody.used,
+    open: (sender) => new Share(pools, sender === 'known' ? pools.small : pools[sender]),
+    used: () => Object.values(pools).reduce((sum, { used }) => sum + used, 0),
   };
 }
 
@@ -74,6 +76,7 @@ class Share implements BodyShare {
 /** Of this process (docs/operating.md, Memory). */
 export const bodyBudget = createBodyBudget({
   small: 64 * mebibyte,
-  large: 128 * mebibyte,
+  large: 96 * mebibyte,
   anybody: 16 * mebibyte,
+  proxied: 32 * mebibyte,
 });

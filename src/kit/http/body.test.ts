@@ -1,10 +1,20 @@
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../log.ts';
 import { bodyBudget } from './body-budget.ts';
 import { createHttpServer, type HttpServer } from './server.ts';
 
 const mebibyte = 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+function arrayBuffers(): number {
+  collect();
+  return process.memoryUsage().arrayBuffers;
+}
 
 describe('kit/http/body', () => {
   let server: HttpServer;
@@ -77,6 +87,16 @@ describe('kit/http/body', () => {
     const one = begin('/known', 300_000, body);
     await expect.poll(() => one.answer).toContain(status);
     expect(bodyBudget.used()).toBe(0);
+  });
+
+  test('what came of a refused body is let go, though its caller stays', { timeout: 30_000 }, async () => {
+    const before = arrayBuffers();
+    const sent = Buffer.concat([Buffer.alloc(9 * mebibyte, ' '), Buffer.from(`[${'1,'.repeat(50_000)}`)]);
+    for (let count = 1; count <= 10; count += 1) {
+      const one = begin('/known', 10 * mebibyte, sent);
+      await expect.poll(() => one.answer).toContain(' 400 ');
+    }
+    expect(arrayBuffers() - before).toBeLessThan(50 * mebibyte);
   });
 
   test('a body that comes too late holds no room, though its caller stays', { timeout: 20_000 }, async () => {

@@ -10,7 +10,7 @@ import { problem, refuse, type Problem } from '../problem.ts';
 import { firstInvalidByte } from '../utf8.ts';
 import { bodyBudget, type BodyShare } from './body-budget.ts';
 import { ByteBlocks } from './byte-blocks.ts';
-import { ChunkPace, dropRest, tinyChunks } from './chunk-pace.ts';
+import { dropRest, isInTinyChunks, tinyChunks } from './chunk-pace.ts';
 import { JsonOutline } from './json-outline.ts';
 
 declare module 'fastify' {
@@ -125,12 +125,10 @@ async function received(
   const { bodyLimit, config } = request.routeOptions;
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
   const blocks = new ByteBlocks();
-  // A body of known length comes as the network brings it, not in chunks of the caller's choice.
-  const pace = request.headers['transfer-encoding'] === undefined ? undefined : new ChunkPace(request.raw);
   let outline: JsonOutline | undefined;
   const faultOf = (chunk: Buffer): Problem | undefined => {
     if (blocks.length + chunk.length > bodyLimit) return tooLarge(bodyLimit);
-    if (pace && !pace.pass(chunk.length)) return problem('malformed-request', { detail: tinyChunks });
+    if (isInTinyChunks(request.raw)) return problem('malformed-request', { detail: tinyChunks });
     if (!share.take(chunk.length)) return noRoom();
     blocks.add(chunk);
     if (blocks.length <= shortBytes) return undefined;
@@ -148,6 +146,8 @@ async function received(
       const fault = faultOf(chunk);
       if (!fault) return;
       payload.removeListener('data', take);
+      // Its share ends now, and its other listeners stay until the rest has come.
+      blocks.clear();
       dropRest(request.raw);
       reject(fault);
     }

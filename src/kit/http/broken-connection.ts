@@ -5,19 +5,30 @@ import type { Duplex } from 'node:stream';
 export type Breakage =
   /** A request of its own; nothing else waits for an answer. */
   | { kind: 'request' }
-  /** The body of a request that was not answered yet. */
-  | { kind: 'body'; request: IncomingMessage; response: ServerResponse }
+  /** The body of a request that was not answered yet; `before`: the answer to one before it is not given yet either. */
+  | { kind: 'body'; request: IncomingMessage; response: ServerResponse; before: ServerResponse | undefined }
   /** It follows requests whose answers are on their way. */
   | { kind: 'behind'; response: ServerResponse }
   /** The body of a request whose answer has begun or is given: a second one would be taken for the next. */
   | { kind: 'answered' };
 
-const newest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
+interface Asked {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** To the request before. */
+  before: ServerResponse | undefined;
+}
+
+const newest = new WeakMap<Duplex, Asked>();
 
 /** Remembers the newest request of each connection of a server. */
 export function watchConnections(server: Server): void {
   const note = (request: IncomingMessage, response: ServerResponse): void => {
-    newest.set(request.socket, { request, response });
+    const { socket } = request;
+    const last = newest.get(socket);
+    // It is passed from one event to another.
+    if (last?.response === response) return;
+    newest.set(socket, { request, response, before: isOpen(last?.response) ? last?.response : undefined });
   };
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, note);
 }
@@ -26,9 +37,22 @@ export function watchConnections(server: Server): void {
 export function breakageOn(socket: Duplex): Breakage {
   const found = newest.get(socket);
   if (!found) return { kind: 'request' };
-  const { request, response } = found;
-  if (!request.complete) return response.headersSent ? { kind: 'answered' } : { kind: 'body', ...found };
-  return response.writableFinished || response.destroyed ? { kind: 'request' } : { kind: 'behind', response };
+  const { request, response, before } = found;
+  if (request.complete) return isOpen(response) ? { kind: 'behind', response } : { kind: 'request' };
+  const isBehind = isOpen(before);
+  if (!response.headersSent) return { ...found, kind: 'body', before: isBehind ? before : undefined };
+  return isBehind ? { kind: 'behind', response } : { kind: 'answered' };
+}
+
+function isOpen(response: ServerResponse | undefined): boolean {
+  return response !== undefined && !response.writableFinished && !response.destroyed;
+}
+
+/** Does it when every answer that the connection waits for has left; now, if there is none. */
+export function afterAnswers(socket: Duplex, work: () => void): void {
+  const { response } = newest.get(socket) ?? {};
+  if (response && isOpen(response)) response.once('close', work);
+  else work();
 }
 
 const ending = new WeakSet<Duplex>();

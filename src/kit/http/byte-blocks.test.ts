@@ -21,6 +21,15 @@ function memoryOf(blocks: ByteBlocks): number {
 }
 
 describe('kit/http/byte-blocks', () => {
+  test('holds nothing once it is cleared', () => {
+    const blocks = new ByteBlocks();
+    for (const text of ['a', 'b', 'c']) blocks.add(Buffer.from(text));
+    blocks.clear();
+    expect([blocks.length, blocks.parts().length, blocks.whole().length]).toEqual([0, 0, 0]);
+    blocks.add(Buffer.from('d'));
+    expect(blocks.whole().toString()).toBe('d');
+  });
+
   test.each([
     [[]],
     [[5]],

@@ -33,6 +33,13 @@ export class ByteBlocks {
     return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, this.#length);
   }
 
+  clear(): void {
+    this.#full.length = 0;
+    this.#open = none;
+    this.#used = 0;
+    this.#length = 0;
+  }
+
   #addNext(chunk: Buffer): void {
     const fitting = Math.min(chunk.length, this.#open.length - this.#used);
     // The room of a block is used before the next one, or a large chunk would leave it empty.

@@ -1,9 +1,13 @@
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { slowness } from '../../../test/slowness.ts';
 import { createLog } from '../log.ts';
 import { bodyBudget } from './body-budget.ts';
+import { paceChunks } from './chunk-pace.ts';
 import { createHttpServer, type HttpServer } from './server.ts';
 
 /** For how long the loop may be held, in milliseconds of a processor that is not slowed. */
@@ -19,23 +23,36 @@ interface Sent {
 
 describe('kit/http/chunk-pace', () => {
   let server: HttpServer;
+  /** One that answers at once and reads nothing. */
+  let bare: Server;
 
   beforeAll(async () => {
     server = createHttpServer({ log: createLog('silent'), bodyLimitBytes: 10_000_000, trustedProxies: [] });
     server.post('/taken', async ({ body }) => ({ length: JSON.stringify(body).length }));
     server.get('/page', async () => ({}));
+    server.post('/later', { preParsing: async () => wait(20, undefined) }, async ({ body }) => ({
+      length: JSON.stringify(body).length,
+    }));
     await server.listen({ port: 0, host: '127.0.0.1' });
+    bare = createServer((_request, response) => response.end());
+    paceChunks(bare);
+    await new Promise<void>((resolve) => bare.listen(0, '127.0.0.1', resolve));
   });
-  afterAll(() => server.close());
+  afterAll(async () => {
+    await server.close();
+    bare.close();
+  });
 
   /** One try: the server is busy at first, so that as much as can be waits for it. */
   async function sendOnce(line: string, text: string, times: number, tail: string): Promise<Sent> {
-    const { port } = server.server.address() as AddressInfo;
-    const head = `${line} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const taker = line.startsWith('POST /bare') ? bare : server.server;
+    const { port } = taker.address() as AddressInfo;
+    const [request = '', ...headers] = line.split('\n');
+    const head = `${[`${request} HTTP/1.1`, ...headers].join('\r\n')}\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
     const workerData = { port, head, text, times, tail };
     const worker = new Worker(new URL('./tiny-client.fixture.ts', import.meta.url), { workerData });
     let [held, before, isOver] = [0, NaN, false];
-    server.server.once('request', () => {
+    taker.once(line.includes('expect') ? 'checkExpectation' : 'request', () => {
       const begun = performance.now();
       while (performance.now() - begun < 300);
       before = NaN;
@@ -64,7 +81,14 @@ describe('kit/http/chunk-pace', () => {
     return least;
   }
 
-  test.each(['POST /taken', 'POST /nothing', 'GET /page', 'POST /%ff'])(
+  test.each([
+    'POST /taken',
+    'POST /nothing',
+    'GET /page',
+    'POST /%ff',
+    'POST /taken\nexpect: foo',
+    'POST /bare',
+  ])(
     '%s with chunks of one byte does not hold up others, and is ended',
     { timeout: 60_000 },
     async (line) => {
@@ -80,6 +104,23 @@ describe('kit/http/chunk-pace', () => {
     const { answer } = await send('POST /taken', '1\r\n \r\n', 60_000);
     expect(answer).toContain(' 400 ');
     expect(answer).toContain('hold less than 32 bytes');
+  });
+
+  test('reads on where the body waited in memory before anybody read it', async () => {
+    const { port } = server.server.address() as AddressInfo;
+    for (const [size, count] of [
+      [1, 45_000],
+      [40, 20_000],
+      [60, 20_000],
+      [40, 20_000],
+    ] as const) {
+      const socket = connect(port, '127.0.0.1');
+      const head =
+        'POST /later HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked';
+      const chunk = `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`;
+      socket.write(`${head}\r\n\r\n${chunk.repeat(count)}2\r\n[]\r\n0\r\n\r\n`);
+      expect(await textOf(socket)).toContain('"length":2');
+    }
   });
 
   const end = '2\r\n[]\r\n0\r\n\r\n';

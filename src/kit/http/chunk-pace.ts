@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 /** After so many chunks in a turn of the event loop nothing more is read in it: what was read, up to 64 KiB, holds ten thousand at most. */
 const perTurn = 1_000;
@@ -9,8 +9,28 @@ const leastBytes = 32;
 /** What is wrong with a body that costs more to receive than it holds. */
 export const tinyChunks = `The body comes in more than ${fewChunks} chunks that hold less than ${leastBytes} bytes on average.`;
 
-/** Keeps a body in tiny chunks from holding up others: its connection is read once in a turn of the event loop, not up to 32 times. */
-export class ChunkPace {
+/**
+ * Keeps bodies in tiny chunks from holding up others, whether anybody reads them yet or not: their connection is read once in a turn of the
+ * event loop, not up to 32 times. What an answered request still sends is thrown away.
+ */
+export function paceChunks(server: Server): void {
+  const watch = (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.headers['transfer-encoding'] === undefined || paces.has(request)) return;
+    paces.set(request, new ChunkPace(request));
+    // Node does so by itself when the answer ends, without a limit. Not before: whoever waits for 100 Continue would get it.
+    response.prependOnceListener('finish', () => dropRest(request));
+  };
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, watch);
+}
+
+const paces = new WeakMap<IncomingMessage, ChunkPace>();
+
+/** Whether the chunks that came so far are too many and too small. */
+export function isInTinyChunks(request: IncomingMessage): boolean {
+  return paces.get(request)?.isExceeded === true;
+}
+
+class ChunkPace {
   readonly #request: IncomingMessage;
   #chunks = 0;
   #bytes = 0;
@@ -19,15 +39,23 @@ export class ChunkPace {
 
   constructor(request: IncomingMessage) {
     this.#request = request;
+    const push = IncomingMessage.prototype.push.bind(request);
+    // By which node passes on each chunk.
+    request.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+      this.#pass(chunk?.length ?? 0);
+      return push(chunk, encoding);
+    };
   }
 
-  /** To be told of each chunk; false when they are too many and too small. */
-  pass(bytes: number): boolean {
+  get isExceeded(): boolean {
+    return this.#chunks > fewChunks && this.#bytes < this.#chunks * leastBytes;
+  }
+
+  #pass(bytes: number): void {
     this.#chunks += 1;
     this.#bytes += bytes;
     this.#inTurn += 1;
     if (this.#inTurn > perTurn && !this.#isResting) this.#rest();
-    return this.#chunks <= fewChunks || this.#bytes >= this.#chunks * leastBytes;
   }
 
   /** Not by a pause of the request, in which the chunks of the next read would be kept one by one. */
@@ -39,13 +67,26 @@ export class ChunkPace {
     let isAsked = false;
     request._read = () => void (isAsked = true);
     socket.pause();
-    setImmediate(() => {
+    atItsTurn(() => {
       this.#isResting = false;
       this.#inTurn = 0;
       Reflect.deleteProperty(request, '_read');
-      if (isAsked || request.complete) socket.resume();
+      // Where nobody reads it yet, or it is paused, it asks for more itself when it is read.
+      if (isAsked || request.readableFlowing === true || request.complete) socket.resume();
     });
   }
+}
+
+/** Connections at rest, of all servers of the process: one of them is read in a turn, however many there are. */
+const resting: (() => void)[] = [];
+
+function atItsTurn(goOn: () => void): void {
+  if (resting.push(goOn) === 1) setImmediate(next);
+}
+
+function next(): void {
+  resting.shift()?.();
+  if (resting.length > 0) setImmediate(next);
 }
 
 const dropped = new WeakSet<IncomingMessage>();
@@ -54,11 +95,9 @@ const dropped = new WeakSet<IncomingMessage>();
 export function dropRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed || dropped.has(request)) return;
   dropped.add(request);
-  const pace = new ChunkPace(request);
-  // Node throws away by itself what nobody has begun to read, without a limit for a turn.
   request.read(0);
-  request.on('data', (chunk: Buffer) => {
-    if (!pace.pass(chunk.length)) request.socket.destroy();
+  request.on('data', () => {
+    if (isInTinyChunks(request)) request.socket.destroy();
   });
   request.resume();
 }

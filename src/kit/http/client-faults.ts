@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { problem, type Problem } from '../problem.ts';
-import { breakageOn, endAfter, watchConnections } from './broken-connection.ts';
-import { limitPipelines } from './pipelines.ts';
+import { afterAnswers, breakageOn, endAfter } from './broken-connection.ts';
+import { guardConnections } from './guard.ts';
 import { answerOf, answerOnSocket, type ProblemAnswer } from './problem-answer.ts';
 
 /** Headers of every such answer, and its log. */
@@ -15,8 +15,7 @@ interface Surroundings {
 
 /** Answers with a problem what node would answer by itself, or not at all, before the router. */
 export function answerClientFaults(server: Server, around: Surroundings): void {
-  limitPipelines(server);
-  watchConnections(server);
+  guardConnections(server);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // Once the body is wanted: whoever is refused before that need not send it.
     request.once('resume', () => {
@@ -31,9 +30,12 @@ export function answerClientFaults(server: Server, around: Surroundings): void {
   });
   server.on('connect', ({ url }: IncomingMessage, socket: Duplex) => {
     const fault = problem('route-not-found', { detail: `There is no CONNECT ${url}.` });
-    answerOnSocket(socket, rendered(fault, around));
+    afterAnswers(socket, () => answerOnSocket(socket, rendered(fault, around)));
   });
 }
+
+/** Those whose refusal waits for an answer before it. A parser that has failed once fails again with every further byte. */
+const waiting = new WeakSet<Duplex>();
 
 /** Answers what node's parser refuses. */
 export function answerUnreadable(
@@ -44,7 +46,11 @@ export function answerUnreadable(
   const breakage = breakageOn(socket);
   if (error.code === 'ECONNRESET' || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
-  else answerOnSocket(socket, rendered(unreadable(error), around));
+  else if (breakage.kind === 'body' && breakage.before) {
+    if (waiting.has(socket)) return;
+    waiting.add(socket);
+    breakage.before.once('close', () => answerUnreadable(error, socket, around));
+  } else answerOnSocket(socket, rendered(unreadable(error), around));
 }
 
 function unreadable(error: Error & { code?: string; reason?: string }): Problem {

@@ -16,7 +16,6 @@ import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
 import { isForAnybody, readJsonBody } from './body.ts';
-import { dropRest } from './chunk-pace.ts';
 import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
@@ -101,7 +100,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     frameworkErrors: (error, request, reply) => {
       const answer = reply.headers({ ...headers, 'x-request-id': request.id });
       tellUnrouted(options.log, request, answer);
-      if (hasChunks(request)) dropAfter(request, answer);
       // A path that cannot be read has no route either.
       if (options.unknownPath?.isTaken(request)) void options.unknownPath.answer(request, answer);
       else void sendProblem(request, answer, toProblem(error));
@@ -134,20 +132,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   server.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
-    if (hasChunks(request)) dropAfter(request, reply);
     for (const [name, value] of always) if (!reply.hasHeader(name)) reply.header(name, value);
     done();
   });
   return server;
-}
-
-function hasChunks({ raw }: FastifyRequest): boolean {
-  return !raw.complete && raw.headers['transfer-encoding'] !== undefined;
-}
-
-/** Before node does so. Not before the answer: whoever waits for 100 Continue would get it. */
-function dropAfter({ raw }: FastifyRequest, reply: FastifyReply): void {
-  reply.raw.prependOnceListener('finish', () => dropRest(raw));
 }
 
 /** The line of a request that the router refused: no hook runs for it. */
