@@ -39,6 +39,7 @@ export async function recordMarked(
     },
     () => false,
   );
-  if (!settlement.done) void recording.then((kept) => kept && lanes.leave(lane));
+  // Also where it was not kept: only the answer to a first try may have been lost.
+  if (!settlement.done) void recording.then(() => lanes.leave(lane));
   return Promise.race([recording, sleep(waitForRecordMs).then(() => false)]);
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { wholeProject } from '../../../events/index.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
 import {
@@ -7,6 +7,8 @@ import {
   makeWritable,
   type InjectedErrors,
 } from '../../../../test/injected-errors.ts';
+import type { Database } from '../../../kit/db/database.ts';
+import { problem } from '../../../kit/problem.ts';
 import { sleep } from '../../../kit/retry.ts';
 import {
   type Node,
@@ -94,6 +96,25 @@ describe('write/recording', () => {
       expect(resolvedUnknown).toBe(0);
     },
   );
+
+  it('leaves what is still to be found out to others, also where only the answer to its record was lost', async () => {
+    let isLost = false;
+    const rows: Database['rows'] = async (statement, values) => {
+      const found = await test.database.rows<never>(statement, values);
+      if (isLost || !statement.name.startsWith('work_record')) return found;
+      isLost = true;
+      throw problem('database-unavailable');
+    };
+    const node = createNode(groundOf({ ...test.database, rows }), { leaseMs: 2_000 });
+    onTestFinished(() => node.close());
+    await work((item) => Promise.resolve(applied(item)));
+    const failure = { category: 'unknownOutcome', retryable: false, pending: true, message: 'lost' } as const;
+    const { operationId } = await node.perform(intake(), () =>
+      Promise.resolve([{ kind: 'unknown', failure }]),
+    );
+    await ended(operationId);
+    expect([isLost, resolvedUnknown]).toEqual([true, 1]);
+  });
 
   it('tells the caller of a synchronous write the outcome meanwhile', async () => {
     const performed = await operations.perform(intake(), async () => {
