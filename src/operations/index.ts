@@ -12,6 +12,7 @@ export { storable, storableJson } from './store/text.ts';
 export { nothingNow, toldType, type TellNow, type TellOffer, type ToldMessage } from './tell-now.ts';
 export { turnKey } from './store/turn-key.ts';
 export { withdraw, type ParkedWrite } from './store/turns.ts';
+export { findCreatedElsewhere } from './store/written.ts';
 export { createHousekeeping, historyPartitions, keepHistory } from './housekeeping.ts';
 export { operationMetrics } from './outcomes.ts';
 export { operationRoutes } from './routes.ts';

@@ -17,6 +17,17 @@ const findWritten = statement(
   WHERE project_id = $1 AND operation_id = $2 ORDER BY slot`,
 );
 
+const createdElsewhere = statement(
+  'record_created_elsewhere',
+  `SELECT DISTINCT r.record_id AS id FROM operation own
+  JOIN written_record w ON w.project_id = own.project_id AND w.operation_id <> own.id
+    AND w.hash = ANY (ARRAY (SELECT svc_record_hash(id) FROM unnest($3::text[]) id))
+  JOIN operation o ON o.project_id = w.project_id AND o.id = w.operation_id
+    AND o.installation_id = own.installation_id AND o.resource = own.resource AND o.request->>'type' = 'create'
+  JOIN record r ON r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id = ANY ($3) AND r.outcome->>'kind' = 'applied'
+  WHERE own.project_id = $1 AND own.id = $2`,
+);
+
 const resolveRecords = statement(
   'record_resolve',
   `WITH resolved AS (
@@ -57,6 +68,17 @@ export async function lock(
   operationId: string,
 ): Promise<{ status: string; resource: string } | undefined> {
   return (await tx.rows<{ status: string; resource: string }>(lockOperation, [projectId, operationId]))[0];
+}
+
+/** Which of the provider's records were made by other operations than this one. */
+export async function findCreatedElsewhere(
+  db: Queryable,
+  { projectId, operationId }: { projectId: string; operationId: string },
+  recordIds: readonly string[],
+): Promise<string[]> {
+  if (recordIds.length === 0) return [];
+  const rows = await db.rows<{ id: string }>(createdElsewhere, [projectId, operationId, recordIds]);
+  return rows.map(({ id }) => id);
 }
 
 /** All records of an operation, in the order of the request. */

@@ -10,6 +10,7 @@ import {
 import type { Database } from '../../../kit/db/database.ts';
 import { problem } from '../../../kit/problem.ts';
 import { sleep } from '../../../kit/retry.ts';
+import { findCreatedElsewhere } from '../../../operations/index.ts';
 import {
   type Node,
   applied,
@@ -114,6 +115,21 @@ describe('write/recording', () => {
     );
     await ended(operationId);
     expect([isLost, resolvedUnknown]).toEqual([true, 1]);
+  });
+
+  it('finds the records that other operations of the installation made', async () => {
+    const { installationId } = intake();
+    const make = (recordId: string, more: Parameters<typeof intake>[0] = {}) =>
+      operations.perform(intake({ installationId, ...more }), () =>
+        Promise.resolve([{ kind: 'applied', recordId }]),
+      );
+    await make('7');
+    await make('8', { installationId: intake().installationId });
+    await make('9', { request: { type: 'update' } });
+    const { operationId } = await make('10');
+    const among = ['7', '8', '9', '10'];
+    expect(await findCreatedElsewhere(test.database, { projectId, operationId }, among)).toEqual(['7']);
+    expect(await findCreatedElsewhere(test.database, { projectId, operationId }, [])).toEqual([]);
   });
 
   it('tells the caller of a synchronous write the outcome meanwhile', async () => {

@@ -251,6 +251,22 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     ]);
   });
 
+  test('a record that another operation made is not that of a stopped node', async () => {
+    const acceptedAt = Date.now();
+    const record = fresh();
+    const [made] = await attempt([record]);
+    const { recordId } = made as { recordId: string };
+    const [result] = await resolveStopped(
+      job({ mode: 'synchronous' }),
+      { acceptedAt, records: [record], earlier: new Map() },
+      { ...sim.context(at.object), madeElsewhere: async (ids) => ids.filter((id) => id === recordId) },
+    );
+    expect(result).toMatchObject({
+      kind: 'notApplied',
+      failure: { message: expect.stringContaining('another write made it') as string },
+    });
+  });
+
   test('without working credentials only what an earlier attempt left open waits', () => {
     const records = [fresh(), fresh()];
     const earlier = new Map<number, Failure>([

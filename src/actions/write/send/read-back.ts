@@ -44,6 +44,8 @@ export interface ReadBackContext {
   twice: boolean;
   /** Ids of records that are known to be another's. */
   claimed: readonly string[];
+  /** Which of these are another's. */
+  madeElsewhere?: (recordIds: readonly string[]) => Promise<readonly string[]>;
 }
 
 interface Lost extends LostRecord {
@@ -118,8 +120,13 @@ async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Los
     for (const part of inParts(group, reader.ability.valuesPerRead, ({ record }) => weightOf(record))) {
       const read = await readValues(reader, by, part);
       if (read === 'later') continue;
-      if (!('found' in read)) for (const { at } of part) reader.verdicts.set(at, read);
-      else missing.push(...part.filter((one) => !isTold(reader, one, read)));
+      if (!('found' in read)) {
+        for (const { at } of part) reader.verdicts.set(at, read);
+        continue;
+      }
+      const ids = [...read.found.values()].flat().map(({ recordId }) => recordId);
+      for (const id of (await reader.context.madeElsewhere?.(ids)) ?? []) reader.claimed.add(id);
+      missing.push(...part.filter((one) => !isTold(reader, one, read)));
     }
   }
   return missing;

@@ -51,7 +51,7 @@ describe('src/actions/write/resolve', () => {
   test.each([
     ['created before', standing({ createdAt: 999 }), none, 'stood there before'],
     ['with other values', standing({ fields: { name: 'Grace' } }), none, 'other values (name)'],
-    ['that is another record’s', standing(), new Set(['7']), 'stood there before'],
+    ['that is another record’s', standing(), new Set(['7']), 'another write made it'],
   ])('one %s keeps ours out, where the provider sees to uniqueness', (_what, found, claimed, why) => {
     expect(judgeStanding(record, search, [found], since, claimed)).toMatchObject({
       kind: 'notApplied',

@@ -87,7 +87,9 @@ export function judgeStanding(
   const when =
     fresh.length > 0
       ? `it was created at the same time with other values (${differences(record, other).join(', ')})`
-      : 'it stood there before';
+      : claimed.has(other.recordId)
+        ? 'another write made it'
+        : 'it stood there before';
   return {
     kind: 'notApplied',
     failure: {

@@ -1,7 +1,7 @@
 import type { Caller, Connections } from '../../../connections/index.ts';
 import { problem } from '../../../kit/problem.ts';
 import type { Heard, WorkContext } from '../../../lanes/index.ts';
-import { placeOf, type WorkItem } from '../../../operations/index.ts';
+import { findCreatedElsewhere, placeOf, type WorkItem } from '../../../operations/index.ts';
 import {
   connectorOf,
   type Connector,
@@ -123,7 +123,12 @@ async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Prom
     (error: unknown) => ({ failure: failureBeforeSend(error) }),
   );
   if ('failure' in line) return { kind: 'outcomes', outcomes: unknownForAll(write, given, line.failure) };
-  const outcomes = await resolveStopped(write, given, contextOf(deps, write, line, item, work));
+  const context = contextOf(deps, write, line, item, work);
+  const outcomes = await resolveStopped(write, given, {
+    ...context,
+    // Its caller may have heard that nothing was sent, and have written the same again.
+    madeElsewhere: (recordIds) => findCreatedElsewhere(deps.ground.database, item, recordIds),
+  });
   return { kind: 'outcomes', outcomes, heard: line.heard() };
 }
 
