@@ -1,5 +1,5 @@
 /**
- * `npm run test:faults -- [--part writes|reads|deliveries] [--long|--small] [--json] [--seed N] [--control marker|fence|intact]`:
+ * `npm run test:faults -- [--part writes|reads|deliveries] [--long|--small] [--json] [--seed N] [--control marker|fence|refusal|intact]`:
  * exits 1 unless everything holds. `--small` is for reads and deliveries, `--control` for writes.
  */
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { linesOf, reportOf as reportOfPart, type Findings } from './messages/rep
 import { deliveries, reads, type Size } from './messages/settings.ts';
 import type { RunOptions } from './messages/world.ts';
 import { controlSources } from './suite/control-sources.ts';
-import { reportOf, tableOf } from './suite/report.ts';
+import { reportOf, tableOf, type Report } from './suite/report.ts';
 import { runFaults } from './suite/run.ts';
 import { controls, long, usual, type Control } from './suite/settings.ts';
 
@@ -43,10 +43,18 @@ function seedOf(text: string | undefined): number {
 }
 
 /** What a control must show: `intact` no violation, the others the violation that they cause. */
-function verdictOn(control: Control, duplicates: number): string {
-  const seen = `control "${control}": ${duplicates} duplicates`;
-  if (control === 'intact') return duplicates === 0 ? `${seen}, as it must be` : `${seen}, WHICH MUST NOT BE`;
-  return duplicates > 0 ? `${seen}, as it must be` : `${seen}: THE SUITE PROVES NOTHING`;
+function verdictOn(
+  control: Control,
+  { duplicates, falseRefusal }: Report,
+): { line: string; isRight: boolean } {
+  const seen = `control "${control}": ${duplicates} duplicates, ${falseRefusal} done though refused`;
+  const found = control === 'refusal' ? falseRefusal : duplicates;
+  const isRight = control === 'intact' ? found === 0 : found > 0;
+  if (isRight) return { line: `${seen}, as it must be`, isRight };
+  return {
+    line: control === 'intact' ? `${seen}, WHICH MUST NOT BE` : `${seen}: THE SUITE PROVES NOTHING`,
+    isRight,
+  };
 }
 
 /** Ends what runs when the process is told to. */
@@ -76,8 +84,9 @@ async function runWrites(seed: number): Promise<boolean> {
     if (values.json) print(JSON.stringify(report));
     for (const line of tableOf(report, outcome)) (values.json ? say : print)(line);
     if (!control) return report.holds;
-    (values.json ? say : print)(verdictOn(control, report.duplicates));
-    return control === 'intact' ? report.duplicates === 0 : report.duplicates > 0;
+    const { line, isRight } = verdictOn(control, report);
+    (values.json ? say : print)(line);
+    return isRight;
   } finally {
     await copy?.remove();
   }

@@ -37,6 +37,7 @@ describe('test/faults/suite', () => {
       stuck: 0,
       falseSuccess: 0,
       falseFailure: 0,
+      falseRefusal: 0,
       unknownResolvable: 0,
       unexplained: 0,
       outOfOrder: 0,

@@ -44,6 +44,7 @@ function found(
     accepted: [accepted],
     records,
     effects,
+    givenUp: new Set(),
     lostAnswers: new Set(),
     asked: new Map(),
     disturbances: [],
@@ -78,6 +79,13 @@ describe('judge', () => {
       falseFailure: ['w1c1x1', 'w1c1x1'],
     });
     expect(found(refused, [failed], [])).toEqual({});
+  });
+
+  it('finds what was done though it was refused, and its caller had given it up', () => {
+    const givenUp = new Set(['w1c1x2']);
+    const late = { ...effect, marker: 'w1c1x2' };
+    expect(found(update, [applied], [effect, late], { givenUp })).toEqual({ falseRefusal: ['w1c1x2'] });
+    expect(found(update, [applied], [effect], { givenUp })).toEqual({});
   });
 
   describe('explains an unknown outcome by a disturbance', () => {

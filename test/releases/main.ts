@@ -164,6 +164,7 @@ async function run(closing: (() => Promise<unknown>)[]): Promise<Report> {
   const evidence = {
     records: await readRecords(database),
     accepted: load.client.read(),
+    givenUp: load.client.givenUp,
     lostAnswers: new Set<string>(),
     disturbances: [],
     answerMs: settings.providerCallMs,

@@ -29,7 +29,10 @@ export interface Accepted {
 /** The ledger of the callers: a file, written before the next request goes out. */
 export interface ClientLedger {
   readonly accepted: number;
+  /** Markers of writes that were refused, which their callers did not send again. */
+  readonly givenUp: ReadonlySet<string>;
   note(line: Accepted): void;
+  giveUp(markers: readonly string[]): void;
   read(): Accepted[];
   close(): void;
 }
@@ -37,9 +40,14 @@ export interface ClientLedger {
 export function createClientLedger(path: string): ClientLedger {
   const file = openSync(path, 'a');
   let accepted = 0;
+  const givenUp = new Set<string>();
   return {
     get accepted() {
       return accepted;
+    },
+    givenUp,
+    giveUp: (markers) => {
+      for (const marker of markers) givenUp.add(marker);
     },
     note(line) {
       writeSync(file, `${JSON.stringify(line)}\n`);
@@ -76,6 +84,9 @@ export interface Tally {
   replayed: number;
   refused: Record<string, number>;
 }
+
+/** The share of writes without a key that are not sent again once they were refused. */
+const givenUpShare = 0.5;
 
 /** A frozen node answers after its freeze; a caller does not wait for it. */
 const patienceMs = 8_000;
@@ -129,6 +140,8 @@ async function runWrite(
       tally.unanswered += 1;
       return;
     }
+    // It was told that nothing of it was done.
+    if (write.key === undefined && caller.random.next() < givenUpShare) return ledger.giveUp(write.markers);
     before.push(reason);
     await sleep(100 + caller.random.int(300));
   }

@@ -186,7 +186,9 @@ async function life(
       note(state, from);
     }
     await sleep(settings.paceMs + random.int(2 * settings.paceMs));
-    if (deeds.kills >= settings.kills && rarest(state) === undefined) return 'lives on';
+    // It may have been killed elsewhere.
+    const isGone = await Promise.race([node.gone.then(() => true), sleep(0, false)]);
+    if (!isGone && deeds.kills >= settings.kills && rarest(state) === undefined) return 'lives on';
   } else {
     const limit = new AbortController();
     const tooLong = sleep(20_000, false, { signal: limit.signal }).catch(() => false);
@@ -251,13 +253,15 @@ const storing = [
 
 /** A node's database does not answer for a while, refuses one statement in three, or is lost right after it stored something. */
 async function disturbWires(state: State): Promise<void> {
-  const { settings, deeds, over, wires } = state;
+  const { settings, deeds, over, wires, nodes } = state;
   const random = createRandom(settings.seed, 'wires');
   const left = (): ('silences' | 'refusals' | 'losses')[] =>
     (['silences', 'refusals', 'losses'] as const).filter((name) => deeds[name] < settings[name]);
   while (!over() && left().length > 0) {
     await sleep(settings.paceMs + random.int(settings.paceMs));
-    const wire = random.pick(wires);
+    const at = random.int(wires.length);
+    const wire = wires[at];
+    if (!wire) throw new Error('there is no wire');
     const how = random.pick(left());
     const from = Date.now();
     if (how === 'silences') {
@@ -270,6 +274,8 @@ async function disturbWires(state: State): Promise<void> {
       const { name, lostForMs } = storing[deeds.losses % storing.length] ?? storing[0];
       wire.loseWay(name);
       await sleep(lostForMs);
+      // Every other node cannot take back any more what it answered for.
+      if (at >= settings.spared && random.next() < 0.5) nodes[at]?.signal('SIGKILL');
     }
     deeds[how] += 1;
     wire.heal();

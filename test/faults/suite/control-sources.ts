@@ -7,7 +7,7 @@ const sooner: Change[] = [
   { file: 'src/actions/write/record/next-step.ts', find: '{ baseMs: 1_000,', replace: '{ baseMs: 20,' },
 ];
 
-/** The sources without the started mark, or without the fence. */
+/** The sources with what each control takes out. */
 const changes: Record<Control, Change[]> = {
   // Taken items stay "ready", so that they are sent again after a death.
   marker: [
@@ -48,6 +48,14 @@ const changes: Record<Control, Change[]> = {
     ORDER BY l.project_id, l.id FOR UPDATE OF l`,
       replace: `l.id = i.id
     ORDER BY l.project_id, l.id FOR UPDATE OF l`,
+    },
+  ],
+  // As if nobody sent a synchronous upsert again.
+  refusal: [
+    {
+      file: 'src/actions/write/prepare/prepare.ts',
+      find: '...(isRepeatedUnseen(kind) ? { mayRepeat: true as const } : {}),',
+      replace: '',
     },
   ],
   intact: sooner,

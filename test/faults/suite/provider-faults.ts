@@ -80,6 +80,7 @@ export async function setFaults(
     'plain creates': [...doneAndLost, ...notDone],
     // A refusal is known at once: a node that wakes up records it before it knows that it lost its lane.
     'keyed creates': [refusal[provider]],
+    upserts: notDone,
   }[traffic];
   await simulator(url, 'DELETE', '/faults');
   const sum = all.reduce((total, { weight }) => total + weight, 0);

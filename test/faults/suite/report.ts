@@ -12,6 +12,8 @@ export interface Report {
   stuck: number;
   falseSuccess: number;
   falseFailure: number;
+  /** Writes that were refused, and done all the same. */
+  falseRefusal: number;
   unknown: number;
   unknownResolvable: number;
   /** The most that may be unknown: answers that were lost where no key exists. */
@@ -36,6 +38,8 @@ export interface Report {
   faults: Record<string, number>;
   replayed: number;
   unanswered: number;
+  /** Writes that were refused and not sent again. */
+  givenUp: number;
   refused: Record<string, number>;
   seconds: number;
   /** Whether there is no violation. */
@@ -48,6 +52,7 @@ const mustBeZero = [
   'stuck',
   'falseSuccess',
   'falseFailure',
+  'falseRefusal',
   'unknownResolvable',
   'unexplained',
   'outOfOrder',
@@ -56,7 +61,7 @@ const mustBeZero = [
 ] as const;
 
 export function reportOf(
-  { verdict, deeds, tally, faults, providerCalls, seconds }: Outcome,
+  { verdict, deeds, tally, givenUp, faults, providerCalls, seconds }: Outcome,
   { seed, perPoint, kills }: Settings,
 ): Report {
   const counts = Object.fromEntries(
@@ -80,6 +85,7 @@ export function reportOf(
     faults,
     replayed: tally.replayed,
     unanswered: tally.unanswered,
+    givenUp,
     refused: tally.refused,
     seconds,
     holds,
@@ -111,6 +117,7 @@ export function tableOf(report: Report, outcome: Outcome): string[] {
     line('provider silent', report.outages),
     line('long readers', report.readers),
     line('asked again', '', listed(report.refused)),
+    line('given up', report.givenUp, 'refused and not asked again'),
     ...outcome.left.slice(0, 5).map((what) => line('left', '', what)),
     ...outcome.details.map((detail) => `  ${detail}`),
     report.holds ? 'everything holds' : 'SOMETHING DOES NOT HOLD',

@@ -16,6 +16,8 @@ export interface Outcome {
   verdict: Verdict;
   deeds: Deeds;
   tally: Tally;
+  /** Writes that were refused and not sent again. */
+  givenUp: number;
   faults: Record<string, number>;
   providerCalls: number;
   seconds: number;
@@ -58,6 +60,7 @@ export async function runFaults(options: RunOptions): Promise<Outcome> {
     const evidence = {
       accepted: client.read(),
       records,
+      givenUp: client.givenUp,
       effects: providers.flatMap(({ effects }) => effects),
       lostAnswers: new Set(providers.flatMap(({ lost }) => [...lost])),
       asked: new Map(providers.flatMap(({ asked }) => [...asked])),
@@ -71,6 +74,7 @@ export async function runFaults(options: RunOptions): Promise<Outcome> {
       verdict,
       deeds: chaos.deeds,
       tally,
+      givenUp: client.givenUp.size,
       faults: sum(providers.map(({ faults }) => faults)),
       providerCalls: providers.reduce((total, { calls }) => total + calls, 0),
       seconds: Math.round((performance.now() - startedAt) / 1_000),

@@ -43,7 +43,7 @@ export interface Settings {
   /** The share of provider calls that go wrong. */
   faultRate: number;
   /** How each request is chosen. */
-  traffic: 'mixed' | 'plain creates' | 'keyed creates';
+  traffic: 'mixed' | 'plain creates' | 'keyed creates' | 'upserts';
   seed: number;
 }
 
@@ -148,8 +148,9 @@ const frozen = {
 
 /**
  * Small runs of sources that are known to be wrong, each where its fault shows: without the mark a killed node's creates are
- * sent again; without the fence a frozen node's late record frees an item that another node is sending. `intact`: the unchanged
- * sources must show no violation under the same conditions.
+ * sent again; without the fence a frozen node's late record frees an item that another node is sending; where a synchronous upsert is
+ * said to be unsent that another node may send, it comes after its refusal. `intact`: the unchanged sources must show no violation
+ * under the same conditions.
  */
 export const controls = {
   marker: {
@@ -162,6 +163,7 @@ export const controls = {
     traffic: 'plain creates',
   },
   fence: frozen,
+  refusal: { ...common, ...calm, writes: 600, losses: 12, pauseMs: 100, latencyMs: 50, traffic: 'upserts' },
   intact: frozen,
 } satisfies Record<string, Omit<Settings, 'seed'>>;
 

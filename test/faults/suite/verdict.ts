@@ -15,6 +15,8 @@ export interface RecordState {
 export interface Evidence {
   accepted: readonly Accepted[];
   records: readonly RecordState[];
+  /** Markers of writes that were refused and not sent again. */
+  givenUp: ReadonlySet<string>;
   /** In the order in which they happened, provider by provider. */
   effects: readonly Effect[];
   /** Markers whose answer a fault took away. */
@@ -36,6 +38,7 @@ export type Violations = Record<
   | 'stuck'
   | 'falseSuccess'
   | 'falseFailure'
+  | 'falseRefusal'
   | 'unknownResolvable'
   | 'unexplained'
   | 'outOfOrder'
@@ -55,7 +58,7 @@ export interface Verdict {
 
 /** Compares the ledgers of callers and providers with the platform's report. Pure. */
 export function judge(evidence: Evidence): Verdict {
-  const { accepted, records, effects, lostAnswers, left } = evidence;
+  const { accepted, records, givenUp, effects, lostAnswers, left } = evidence;
   const requests = new Map(accepted.flatMap((one) => one.markers.map((marker) => [marker, one])));
   const states = Map.groupBy(records, ({ marker }) => marker);
   const byMarker = Map.groupBy(effects, ({ marker }) => marker);
@@ -104,6 +107,7 @@ export function judge(evidence: Evidence): Verdict {
         ),
         ...claims(accepted, 'notApplied').filter((marker) => done(marker)),
       ],
+      falseRefusal: [...givenUp].filter(done),
       unknownResolvable: unknown.filter(isResolvable),
       unexplained,
       outOfOrder: outOfOrder(effects, requests),

@@ -254,7 +254,8 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
         upsertBy: by,
       },
       ...(isNew ? {} : { target: { id, order } }),
-      ...(!isNew || random.next() < 0.7 ? { key: random.uuid() } : {}),
+      // A worker sends an upsert again, also of a synchronous one of which its caller may have heard that nothing was done.
+      ...(random.next() < (route === 'synchronous' ? 0.3 : isNew ? 0.7 : 1) ? { key: random.uuid() } : {}),
     };
   }
 
@@ -277,6 +278,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
   }
 
   function choose(): Write {
+    if (traffic === 'upserts') return upsert('synchronous', 'synchronous');
     if (traffic !== 'mixed') return create('queued');
     let left = random.int(100);
     for (const [share, kind, route, list] of mix) {
