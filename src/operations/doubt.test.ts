@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBehindWire, type BehindWire } from '../../test/behind-wire.ts';
+import { openLateWay } from '../../test/late-way.ts';
 import { openDatabase } from '../kit/db/database.ts';
+import { noteTime } from '../kit/db/in-time.ts';
 import { newId } from '../kit/ids.ts';
 import { openNode } from '../lanes/store/lanes.ts';
 import { createAcceptor } from './accept.ts';
-import { intake, projectId } from './harness.fixture.ts';
+import { count, intake, projectId } from './harness.fixture.ts';
 import type { Intake, KeyClaim } from './index.ts';
 
 const key = (): KeyClaim => ({ principal: 'key:1', key: randomUUID(), hash: Buffer.alloc(32) });
@@ -15,6 +17,8 @@ describe('operations/doubt', () => {
 
   beforeAll(async () => {
     at = await openBehindWire();
+    // The time of the database is known from then on.
+    await acceptor().accept(intake(), null);
   });
   afterEach(() => at.wire.heal());
   afterAll(() => at.close());
@@ -112,6 +116,36 @@ describe('operations/doubt', () => {
     expect((fate as Error).message).toContain('Nothing was accepted');
     expect(await stored()).toBe(before);
   }, 30_000);
+
+  it('stores nothing by a statement that arrives when its caller was told that nothing is there any more', async () => {
+    const way = openLateWay(at.test.database);
+    const { accept } = createAcceptor(way.database);
+    await accept(intake(), null);
+    const left = ['operation', 'record', 'work', 'turn', 'wake', 'idempotency'];
+    const counts = () => Promise.all(left.map((table) => count(at.test.database, table)));
+    const before = await counts();
+    way.holdUp(/^ledger_accept/);
+    const ordered = intake({ orderKeys: [`i/contacts/${randomUUID()}`] });
+    const fates = await Promise.allSettled([
+      accept(intake(), null),
+      accept(ordered, null),
+      accept(intake({ key: key() }), null),
+    ]);
+    expect(fates[0]).toMatchObject({ reason: stands });
+    expect(await way.letArrive()).toBeGreaterThan(1);
+    expect(await counts()).toEqual(before);
+  });
+
+  it.each(['behind', 'ahead of'])(
+    'accepts once where it believes that the time of the database is far %s what it is',
+    async (side) => {
+      const before = await stored();
+      const aheadMs = side === 'behind' ? -90_000 : 90_000;
+      noteTime(at.test.database, Date.now() + aheadMs);
+      expect(await createAcceptor(at.test.database).accept(intake(), null)).toMatchObject({ waits: false });
+      expect(await stored()).toBe(before + 1);
+    },
+  );
 
   it('does not accept anew what another node may send', async () => {
     const lane = { projectId, id: newId(), lease: randomUUID() };

@@ -1,4 +1,5 @@
 import { isUnanswered, leavesOpen, originOf } from '../kit/db/faults.ts';
+import { settledAfter } from '../kit/db/in-time.ts';
 import { problem, type Problem } from '../kit/problem.ts';
 import type { KeyClaim } from './work.ts';
 
@@ -82,8 +83,7 @@ function openUnderKey({ cause }: InDoubt): Problem {
 function openWithoutKey({ cause }: InDoubt, operationId: string): Problem {
   return problem('outcome-unknown', {
     detail: `It is not known whether the write was accepted: ${unsaid}. If it did, the write is sent.`,
-    remedy:
-      'Once other writes are accepted again, wait a minute and look whether the operation is there, with the record: if not, nothing was accepted, and the write may be sent again. A request with an Idempotency-Key may be repeated at once.',
+    remedy: `Once other writes are accepted again, wait ${settledAfter} and look whether the operation is there, with the record: if not, nothing was accepted, and the write may be sent again. A request with an Idempotency-Key may be repeated at once.`,
     retryable: false,
     extra: { operationId, category: 'unknownOutcome' },
     cause: originOf(cause),

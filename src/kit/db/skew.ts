@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import { noteTime, type TimedDatabase } from './in-time.ts';
 import { statement } from './statement.ts';
 
 /** Above it times in logs and limits are hard to follow. */
@@ -19,7 +19,7 @@ interface SkewHooks {
 
 /** Tells once when the clock of this node and that of the database differ, again when the difference changes, and when it is over. */
 export function watchSkew(
-  database: Pick<Database, 'rows'>,
+  database: TimedDatabase,
   { onSkewed, onRight }: SkewHooks,
   { clock = Date.now, everyMs = lookEveryMs } = {},
 ): () => void {
@@ -32,6 +32,7 @@ export function watchSkew(
       const askedAt = clock();
       const [row] = await database.rows<{ now: number }>(readClock);
       const answeredAt = clock();
+      if (row) noteTime(database, row.now);
       // An answer that took long says little.
       if (!row || answeredAt - askedAt > muchSkewMs / 2) return;
       const aheadMs = (askedAt + answeredAt) / 2 - row.now;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
+import { askInTime, clockUntil, orLate, type TimedDatabase } from '../../kit/db/in-time.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { markedOrParked, woken } from '../../lanes/index.ts';
 import type { Intake } from '../work.ts';
@@ -39,7 +40,7 @@ interface AcceptParts {
  * share `s`, and a record the number of its row. Marked rows are inserted only while their node's lane is still held;
  * the key-share lock makes a claim of that lane wait for them, so that its rescue sees them. A row whose
  * idempotency key stands already is not inserted. A row that stands behind another of its record is parked; a marked one is
- * not marked then, and its node waits for its turn.
+ * not marked then, and its node waits for its turn. A statement that begins too late inserts nothing.
  */
 const acceptText = ({
   keys,
@@ -47,7 +48,7 @@ const acceptText = ({
   behind,
   isBehind,
   turns,
-}: AcceptParts): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+}: AcceptParts): string => `WITH ${clockUntil(23)},
   input AS MATERIALIZED (
     SELECT i.*, ($6::uuid[])[s] AS project_id, ($7::uuid[])[s] AS integration_id, ($8::uuid[])[s] AS installation_id,
       ($9::uuid[])[s] AS config_id, ($10::uuid[])[s] AS lane_id, ($11::text[])[s] AS action_type, ($12::text[])[s] AS resource,
@@ -55,7 +56,8 @@ const acceptText = ({
         ELSE left(($13::text[])[s], -1) || ',"requestId":' || to_json(request_id) || '}' END::json AS request,
       ($14::float8[])[s] AS deadline_s, ($15::float8[])[s] AS due_s, ($16::smallint[])[s] AS prio
     FROM unnest($1::uuid[], $2::int[], $3::int[], $4::uuid[], $5::boolean[], $21::text[], $22::text[])
-      WITH ORDINALITY AS i(id, s, total, lease, ordered, trace, request_id, n)),
+      WITH ORDINALITY AS i(id, s, total, lease, ordered, trace, request_id, n)
+    WHERE (SELECT in_time FROM clock)),
   held AS MATERIALIZED (
     SELECT l.project_id, l.id FROM lane l
     JOIN (SELECT DISTINCT project_id, lane_id, lease FROM input WHERE lease IS NOT NULL) i
@@ -86,7 +88,7 @@ const acceptText = ({
   ${turns}
   wakes AS (
     ${woken("SELECT project_id, lane_id, now + due_s * interval '1 second' AS due_at FROM accepted, clock WHERE lease IS NULL")})
-  SELECT ref AS operation_id, seq, state FROM works`;
+  SELECT ref AS operation_id, seq, state, NULL::float8 AS "lateAt" FROM works ${orLate(3)}`;
 
 /**
  * Who parks holds a turn before its own until the commit: whoever takes that away sees then to whom it passes. A turn that
@@ -95,7 +97,7 @@ const acceptText = ({
  */
 const behind = `wanted_turns AS MATERIALIZED (
     SELECT DISTINCT a.n, a.project_id, a.id, a.lease IS NOT NULL AS marked, t.order_key
-    FROM unnest($23::uuid[], $24::text[]) AS t(operation_id, order_key) JOIN accepted a ON a.id = t.operation_id),
+    FROM unnest($24::uuid[], $25::text[]) AS t(operation_id, order_key) JOIN accepted a ON a.id = t.operation_id),
   behind AS MATERIALIZED (
     SELECT n FROM (
       SELECT t.n FROM wanted_turns t CROSS JOIN LATERAL (
@@ -116,7 +118,7 @@ const turnsInsert = `turns AS (
 const acceptGroup = statement(
   'ledger_accept',
   acceptText({
-    keys: `${claimKeys(25, 'wanted')},`,
+    keys: `${claimKeys(26, 'wanted')},`,
     unlessReplayed: 'WHERE w.n NOT IN (SELECT n FROM replayed)',
     behind,
     isBehind: 'n IN (SELECT n FROM behind)',
@@ -148,7 +150,7 @@ const findMarked = statement(
  * stands already.
  */
 export async function insertGroup(
-  db: Queryable,
+  db: TimedDatabase,
   rows: readonly AcceptRow[],
 ): Promise<Map<string, AcceptedRow>> {
   const column = <T>(read: (row: AcceptRow) => T): T[] => rows.map(read);
@@ -163,7 +165,7 @@ export async function insertGroup(
     key ? [{ n: at + 1, projectId, operationId, key }] : [],
   );
   const isPlain = keyed.length === 0 && turns.length === 0;
-  const inserted = await db.rows<AcceptedRow>(isPlain ? acceptPlainGroup : acceptGroup, [
+  const values = [
     column((row) => row.operationId),
     shareOf,
     column((row) => row.records.length),
@@ -176,14 +178,17 @@ export async function insertGroup(
     records.map(({ reference }) => (reference === undefined ? null : storable(reference))),
     column((row) => row.trace ?? null),
     column((row) => row.requestId ?? null),
-    ...(isPlain
-      ? []
-      : [
-          turns.map((turn) => turn.row.operationId),
-          turns.map((turn) => turnKey(turn.key)),
-          ...keyColumns(keyed),
-        ]),
-  ]);
+  ];
+  const more = [
+    turns.map((turn) => turn.row.operationId),
+    turns.map((turn) => turnKey(turn.key)),
+    ...keyColumns(keyed),
+  ];
+  const inserted = await askInTime<AcceptedRow>(db, (latest) =>
+    isPlain
+      ? db.rows(acceptPlainGroup, [...values, latest])
+      : db.rows(acceptGroup, [...values, latest, ...more]),
+  );
   return new Map(inserted.map((row) => [row.operation_id, row]));
 }
 

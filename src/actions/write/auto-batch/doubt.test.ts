@@ -3,7 +3,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../../../kit/retry.ts';
 import { openBehindWire, type BehindWire } from '../../../../test/behind-wire.ts';
-import { intake } from '../../../operations/harness.fixture.ts';
+import { openLateWay } from '../../../../test/late-way.ts';
+import { count, intake } from '../../../operations/harness.fixture.ts';
 import { createGatherer } from './accept.ts';
 
 describe('actions/write/auto-batch/doubt', () => {
@@ -49,6 +50,22 @@ describe('actions/write/auto-batch/doubt', () => {
     });
     expect(await gatherer().accept(keyed)).toMatchObject({ operationId, replayed: true });
     expect(await places()).toHaveLength(before + 1);
+  }, 30_000);
+
+  it('stores nothing by a statement that arrives when its caller was told that nothing is there any more', async () => {
+    const way = openLateWay(at.test.database);
+    const gathering = createGatherer(way.database);
+    await gathering.accept(write);
+    const left = ['record', 'ab_turn', 'wake', 'idempotency'];
+    const counts = () => Promise.all(left.map((table) => count(at.test.database, table)));
+    const before = await counts();
+    way.holdUp(/^ab_insert/);
+    const change = { ...write, orderKey: `i/contacts/${randomUUID()}` };
+    const keyed = { ...write, key: { principal: 'key:1', key: randomUUID(), hash: Buffer.alloc(32) } };
+    const [fate] = await Promise.allSettled([gathering.accept(change), gathering.accept(keyed)]);
+    expect(fate).toMatchObject({ reason: { code: 'outcome-unknown' } });
+    expect(await way.letArrive()).toBeGreaterThan(0);
+    expect(await counts()).toEqual(before);
   }, 30_000);
 
   it('does not store a change again whose first commit is still on its way, when what came after keeps the second out', async () => {

@@ -241,7 +241,7 @@ describe('actions/write/auto-batch/store', () => {
     if (!lane) throw new Error('the lane is not due');
     let sealing: Promise<string[]> = Promise.resolve([]);
     await test.database.transaction(async (tx) => {
-      await insert(tx, places.slice(1));
+      await insert({ ...tx, url: test.url }, places.slice(1));
       sealing = seal(test.database, [lane]);
       await until('the seal waits', async () => {
         const [row] = await test.database.raw(

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../../kit/db/database.ts';
+import { askInTime, clockUntil, orLate, type TimedDatabase } from '../../../kit/db/in-time.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { crashPoint } from '../../../kit/crash-point.ts';
 import { gathering, woken, type Gathers, type LaneKey } from '../../../lanes/index.ts';
@@ -17,13 +18,15 @@ const takePlaces = statement(
  * be the last to come. A record whose idempotency key stands already is not inserted, nor is a change of a record of which
  * one stands open under another batch key: that was closed before, and a crash may have taken that back. A place that is
  * taken fails the group: either its commit had lost its answer, or a crash had taken back that the place was handed out.
+ * A statement that begins too late inserts nothing.
  */
 const insertRecords = statement(
   'ab_insert',
-  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  `WITH ${clockUntil(15)},
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::json[], $5::text[], $6::uuid[], $7::text[]) WITH ORDINALITY
-      AS i(project_id, batch_id, slot, payload, reference, entry, order_key, n)),
+      AS i(project_id, batch_id, slot, payload, reference, entry, order_key, n)
+    WHERE (SELECT in_time FROM clock)),
   batches AS MATERIALIZED (SELECT DISTINCT project_id, batch_id FROM input),
   open AS MATERIALIZED (
     SELECT b.project_id, b.id, b.lane_id, b.key, b.handed_out FROM batches i
@@ -56,8 +59,9 @@ const insertRecords = statement(
   wakes AS (
     ${woken(`SELECT project_id, lane_id, now AS due_at FROM open, clock WHERE handed_out
       UNION ALL SELECT project_id, lane_id, close_at FROM begun`)})
-  SELECT f.n::int AS n, f.handed_out AS full FROM found f
-  JOIN joined j ON j.project_id = f.project_id AND j.operation_id = f.batch_id AND j.slot = f.slot`,
+  SELECT f.n::int AS n, f.handed_out AS full, NULL::float8 AS "lateAt" FROM found f
+  JOIN joined j ON j.project_id = f.project_id AND j.operation_id = f.batch_id AND j.slot = f.slot
+  ${orLate(2)}`,
 );
 
 const findKeys = statement(
@@ -162,10 +166,10 @@ export function take(db: Queryable, requests: readonly PlaceRequest[]): Promise<
 
 /** Inserts the records that still find their batch; answers for each whether it is in, and whether its batch may be full. */
 export async function insert(
-  db: Queryable,
+  db: TimedDatabase,
   places: readonly Place[],
 ): Promise<({ full: boolean } | undefined)[]> {
-  const rows = await db.rows<{ n: number; full: boolean }>(insertRecords, [
+  const values = [
     places.map(({ entry }) => entry.projectId),
     places.map(({ batchId }) => batchId),
     places.map(({ slot }) => slot),
@@ -181,7 +185,10 @@ export async function insert(
         return key ? [{ projectId, operationId: batchId, key, n: at + 1 }] : [];
       }),
     ),
-  ]);
+  ];
+  const rows = await askInTime<{ n: number; full: boolean }>(db, (latest) =>
+    db.rows(insertRecords, [...values, latest]),
+  );
   const found = new Map(rows.map((row) => [row.n, row]));
   return places.map((_, at) => found.get(at + 1));
 }
