@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { wholeProject } from '../../events/index.ts';
 import { freePort } from '../../../test/free-port.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { openDatabase, type Database } from '../../kit/db/database.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import type { RecordOutcome } from '../../providers/index.ts';
 import { createAcceptor } from '../../operations/accept.ts';
-import { clearLedger, count, groundOf, intake } from '../../operations/harness.fixture.ts';
+import { clearLedger, count, groundOf, intake, projectId, until } from '../../operations/harness.fixture.ts';
 import { type Node, createNode } from './harness.fixture.ts';
+import { planRetry } from './retry.ts';
 
 const leaseMs = 800;
 const away = { code: 'database-unavailable', retryable: true };
@@ -124,6 +126,23 @@ describe('write/unsent', () => {
     await clearLedger(test.database);
     await expect(without(async () => undefined)).rejects.toMatchObject(away);
     expect(await leftOver()).toEqual({ operations: 0, keys: 0 });
+  });
+
+  it('lets a write be made again that was not taken back, and whose caller was told to look', async () => {
+    const failure = { category: 'internal', retryable: true, message: 'the database refused it' } as const;
+    hinder = { work_withdraw: refuse };
+    const open = await node
+      .perform(intake(), async () => [{ kind: 'notApplied', failure }])
+      .catch((error: unknown) => error as Problem);
+    // As it is where it was taken back, and the answer to that was lost.
+    const whereNotThere = expect.stringContaining('if not, nothing was accepted') as string;
+    expect(open).toMatchObject({ code: 'outcome-unknown', details: { remedy: whereNotThere } });
+    await until('it is ended', async () => (await count(test.database, 'work')) === 0);
+    const [{ id } = {}] = await test.database.raw('SELECT id FROM operation');
+    const written = await node.written(wholeProject(projectId), String(id));
+    expect(written.operation).toMatchObject({ status: 'failure' });
+    expect(JSON.stringify(written)).not.toContain('told to send it again');
+    expect(planRetry(written)).toMatchObject({ records: [{}] });
   });
 
   it('tells everybody at once that no connection to the database can be had', async () => {

@@ -106,7 +106,7 @@ async function acceptUnderLane(
     } catch (error) {
       underWay.operations.delete(operationId);
       // Whether it happened is open: the answer was lost.
-      if (key && isDatabaseAway(error)) underWay.doubtful.set(operationId, key);
+      if (isDatabaseAway(error)) underWay.toldAgain.set(operationId, key);
       throw error;
     }
     lanes.abandon(lane);

@@ -43,12 +43,15 @@ describe('write/stray', () => {
       sent += 1;
       return Promise.resolve([{ kind: 'applied' as const, recordId: 'r' }]);
     };
-    const lost = operations.perform(intake({ key, resource: 'lost' }), send).catch((error: unknown) => error);
+    const lose = (given: Parameters<typeof intake>[0]) =>
+      operations.perform(intake(given), send).catch((error: unknown) => error);
+    const lost = [lose({ key, resource: 'lost' }), lose({ resource: 'keyless' })];
     await sleep(500);
     wire.cut('refuse');
-    expect(await lost).toMatchObject({ code: 'database-unavailable' });
+    for (const fate of await Promise.all(lost))
+      expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
     expect(sent).toBe(0);
-    expect(await count(test.database, 'work WHERE state = 1')).toBe(1);
+    expect(await count(test.database, 'work WHERE state = 1')).toBe(2);
     await test.database.raw('DROP TRIGGER slowly ON work');
     wire.heal();
     await until('nothing is left', async () => (await count(test.database, 'work')) === 0);
@@ -59,11 +62,13 @@ describe('write/stray', () => {
       counts: { failed: 1, unknown: 0 },
       errors: [{ retryable: false }],
     });
-    // Its caller comes again: a repetition by somebody else would write it twice.
-    const written = await operations.written(wholeProject(projectId), String(row?.['id']));
-    expect(planRetry(written)).toEqual({
-      refusal: expect.objectContaining({ code: 'nothing-to-retry' }) as object,
-    });
+    // Their callers come again: a repetition by somebody else would write them twice.
+    const left = await test.database.raw("SELECT id FROM operation WHERE resource IN ('lost', 'keyless')");
+    expect(left).toHaveLength(2);
+    for (const { id } of left)
+      expect(planRetry(await operations.written(wholeProject(projectId), String(id)))).toEqual({
+        refusal: expect.objectContaining({ code: 'nothing-to-retry' }) as object,
+      });
     const again = await operations.perform(intake({ key }), send);
     expect(again).toMatchObject({ recorded: true, outcomes: [{ kind: 'applied' }] });
     expect(sent).toBe(1);

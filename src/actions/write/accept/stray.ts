@@ -10,7 +10,6 @@ import {
   type KeyClaim,
   type WorkItem,
 } from '../../../operations/index.ts';
-import { isRepeatedUnseen, storedWriteOf } from '../prepare/stored.ts';
 import { defaultRetryPolicy } from '../record/next-step.ts';
 import { allOutcomes, settleSynchronous } from '../record/settle.ts';
 
@@ -24,21 +23,21 @@ interface StrayDeps {
 export interface UnderWay {
   /** By operation, from before its acceptance until its record. */
   readonly operations: Set<string>;
-  /** Keys of what was perhaps accepted: the answer was lost, and its caller was told to come again. */
-  readonly doubtful: Map<string, KeyClaim>;
+  /** What is perhaps accepted, or not taken back, since the answer was lost, and whose caller was told to come again; with its key. */
+  readonly toldAgain: Map<string, KeyClaim | undefined>;
 }
 
 const underWay = new WeakMap<NodeLane, UnderWay>();
 
 export function underWayIn(lane: NodeLane): UnderWay {
-  const known = underWay.get(lane) ?? { operations: new Set(), doubtful: new Map() };
+  const known = underWay.get(lane) ?? { operations: new Set(), toldAgain: new Map() };
   underWay.set(lane, known);
   return known;
 }
 
 /**
  * Ends the synchronous writes in the lanes of this node that nobody here sends: their acceptance was committed and its
- * answer lost. Nothing was sent, and nothing will be; their keys are free for the repetition that the caller was asked for.
+ * answer lost, or it could not be taken back. Nothing was sent, and nothing will be; their keys are free for the repetition that the caller was asked for.
  */
 export async function endStray(deps: StrayDeps, lanes: readonly NodeLane[]): Promise<void> {
   const { database, log } = deps;
@@ -52,37 +51,38 @@ export async function endStray(deps: StrayDeps, lanes: readonly NodeLane[]): Pro
   if (nobodys.length === 0) return;
   for (const item of await load(database, nobodys)) {
     const lane = lanes.find(({ id }) => id === item.laneId);
-    const doubtful = lane && underWayIn(lane).doubtful;
-    if (await endUnsent(deps, await withPayloads(database, item), doubtful?.get(item.operationId)))
+    const toldAgain = lane && underWayIn(lane).toldAgain;
+    const told = toldAgain?.has(item.operationId) ? { key: toldAgain.get(item.operationId) } : undefined;
+    if (await endUnsent(deps, await withPayloads(database, item), told))
       log.warn(
         { projectId: item.projectId, ...placeOf(item.request), operationId: item.operationId },
         'a write whose acceptance was not answered was ended unsent',
       );
-    doubtful?.delete(item.operationId);
+    toldAgain?.delete(item.operationId);
   }
 }
 
+/** `told`: its caller was told to come again. Any other was told to look at the operation. */
 async function endUnsent(
   { database, ends }: StrayDeps,
   item: WorkItem,
-  key: KeyClaim | undefined,
+  told: { key: KeyClaim | undefined } | undefined,
 ): Promise<boolean> {
-  // Of what may be sent later its caller, without a key, was told to look here.
-  const isLeft = key !== undefined || !isRepeatedUnseen(storedWriteOf(item.request).kind);
-  const why = 'nothing was sent: the database did not answer in time when the write was accepted';
+  const why =
+    'nothing was sent: the database did not answer in time when the write was accepted or taken back';
   const unsent = allOutcomes(item, {
     kind: 'notApplied',
     failure: {
       category: 'internal',
       retryable: false,
-      message: isLeft ? `${why}, and its caller was told to send it again` : why,
-      ...(isLeft ? { leftToCaller: true } : {}),
+      message: told ? `${why}, and its caller was told to send it again` : why,
+      ...(told ? { leftToCaller: true } : {}),
     },
   });
   const settlement = settleSynchronous(item, unsent, defaultRetryPolicy);
   return database.transaction(async (tx) => {
     const [kept = false] = await ends.record(tx, [settlement]);
-    if (kept && key) await release(tx, item.projectId, key, item.operationId);
+    if (kept && told?.key) await release(tx, item.projectId, told.key, item.operationId);
     return kept;
   });
 }

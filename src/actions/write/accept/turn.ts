@@ -1,5 +1,6 @@
 import type { Database } from '../../../kit/db/database.ts';
 import { isDatabaseAway } from '../../../kit/db/faults.ts';
+import { settledAfter } from '../../../kit/db/in-time.ts';
 import { problem, type Problem } from '../../../kit/problem.ts';
 import { sleep } from '../../../kit/retry.ts';
 import { markInTurn, type NodeLane } from '../../../lanes/index.ts';
@@ -49,7 +50,7 @@ export async function takeTurn(
 export async function takeBack(database: Database, parked: WaitingWrite): Promise<Problem | undefined> {
   const { lane, operationId, key } = parked;
   const isGone = await withdraw(database, parked).catch(() => {
-    if (key) underWayIn(lane).doubtful.set(operationId, key);
+    if (key) underWayIn(lane).toldAgain.set(operationId, key);
     return false;
   });
   underWayIn(lane).operations.delete(operationId);
@@ -69,6 +70,7 @@ function leftOpen(operationId: string): Problem {
   return problem('outcome-unknown', {
     detail:
       'Nothing was sent from here, but the write could not be taken back: its operation tells what becomes of it.',
+    remedy: `Once other writes are accepted again, wait ${settledAfter} and look whether the operation is there: if not, nothing was accepted, and the write may be sent again. If it is, and failed unsent, POST …/operations/{id}:retry writes it.`,
     retryable: false,
     extra: { operationId, category: 'unknownOutcome' },
   });
