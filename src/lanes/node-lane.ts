@@ -1,4 +1,5 @@
 import type { Database } from '../kit/db/database.ts';
+import { acceptingNothing } from '../kit/db/lost-commit.ts';
 import { newId } from '../kit/ids.ts';
 import type { Logger } from '../kit/log.ts';
 import { problem } from '../kit/problem.ts';
@@ -100,7 +101,7 @@ async function open({ database, leaseMs, held }: State, projectId: string): Prom
     leaseEndsAt: performance.now() + leaseMs,
     cut: new AbortController(),
   };
-  await openNode(database, lane, leaseMs);
+  await acceptingNothing(openNode(database, lane, leaseMs));
   held.add(lane);
   return lane;
 }

@@ -3,12 +3,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { openBehindWire, type BehindWire } from '../../test/behind-wire.ts';
 import { openLateWay } from '../../test/late-way.ts';
 import { openDatabase } from '../kit/db/database.ts';
+import { isUnsaid } from '../kit/db/faults.ts';
 import { noteTime } from '../kit/db/in-time.ts';
 import { newId } from '../kit/ids.ts';
+import type { Problem } from '../kit/problem.ts';
 import { openNode } from '../lanes/store/lanes.ts';
 import { createAcceptor } from './accept.ts';
 import { count, intake, projectId } from './harness.fixture.ts';
 import type { Intake, KeyClaim } from './index.ts';
+import { findEarlierUse } from './keys.ts';
 
 const key = (): KeyClaim => ({ principal: 'key:1', key: randomUUID(), hash: Buffer.alloc(32) });
 
@@ -60,6 +63,16 @@ describe('operations/doubt', () => {
     expect((fate as Error).message).toContain('not known whether the write was accepted');
     expect(await acceptor().accept(given, null)).toMatchObject({ earlier: { ended: false } });
     expect(await stored()).toBe(before + 1);
+  });
+
+  it('does not leave open whether anything was accepted where it forgets a key', async () => {
+    const claim = key();
+    await acceptor().accept(intake({ key: claim }), null);
+    await at.test.database.raw(`UPDATE clock SET shift = '8 days'`);
+    const fate = await whenLost('key_forget', () => findEarlierUse(at.database, projectId, claim));
+    await at.test.database.raw(`UPDATE clock SET shift = '0'`);
+    expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
+    expect(isUnsaid(fate as Problem)).toBe(false);
   });
 
   it('says of a synchronous write that nothing was sent', async () => {

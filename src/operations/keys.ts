@@ -1,4 +1,5 @@
 import type { Queryable } from '../kit/db/database.ts';
+import { acceptingNothing } from '../kit/db/lost-commit.ts';
 import { problem } from '../kit/problem.ts';
 import * as store from './store/keys.ts';
 import type { EarlierUse, KeyClaim } from './work.ts';
@@ -15,7 +16,7 @@ export async function findEarlierUse(
   const row = await store.find(db, projectId, claim);
   if (!row) return undefined;
   if (row.expired) {
-    await store.forget(db, projectId, claim);
+    await acceptingNothing(store.forget(db, projectId, claim));
     return undefined;
   }
   if (row.hash !== claim.hash.toString('hex')) {

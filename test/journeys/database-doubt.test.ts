@@ -44,6 +44,17 @@ describe('test/journeys/database-doubt', () => {
   const untilReady = () =>
     expect.poll(async () => (await platform.call('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);
 
+  it('says that nothing was accepted where the lane of the node was perhaps opened', async () => {
+    // By its first synchronous write.
+    wire.loseWay('lane_open_node');
+    const away = await write();
+    expectAway(away);
+    expect(away.body.detail).toContain('Nothing was accepted');
+    wire.heal();
+    await untilReady();
+    expect(await write()).toMatchObject({ status: 200 });
+  });
+
   it('names the operation of a write that may be accepted, where no key finds it', async () => {
     wire.loseWay('ledger_accept');
     const open = await write({ mode: 'asynchronous' });
