@@ -65,6 +65,14 @@ describe('operations/doubt', () => {
     expect(await stored()).toBe(before + 1);
   });
 
+  it('has a repetition whose key is our own asked for once more, and speaks of no key', async () => {
+    const given = intake({ key: { ...key(), principal: 'retry', forever: true } });
+    const fate = await whenLost('ledger_accept', () => acceptor().accept(given, null));
+    expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
+    expect((fate as Error).message).toContain('The same request stores it once');
+    expect((fate as Error).message).not.toContain('Idempotency-Key');
+  });
+
   it('does not leave open whether anything was accepted where it forgets a key', async () => {
     const claim = key();
     await acceptor().accept(intake({ key: claim }), null);

@@ -55,7 +55,7 @@ export function explained(error: unknown, id: string, key: KeyClaim | undefined)
   if (!(error instanceof InDoubt)) return error;
   const operationId = error.operations.get(id);
   if (operationId === undefined) return problem('database-unavailable', { cause: originOf(error.cause) });
-  return key ? openUnderKey(error) : openWithoutKey(error, operationId);
+  return key ? openUnderKey(error, key) : openWithoutKey(error, operationId);
 }
 
 /** The same of a synchronous write that nobody else sends: what its node does not know to be stored is not sent. */
@@ -72,9 +72,11 @@ export function failsAll(error: unknown): boolean {
 
 const unsaid = 'the database did not say in time whether it stored the write';
 
-function openUnderKey({ cause }: InDoubt): Problem {
+function openUnderKey({ cause }: InDoubt, { forever }: KeyClaim): Problem {
+  // A key of our own is that of a repetition, whose request needs none.
+  const same = forever ? 'The same request' : 'The same request with the same Idempotency-Key';
   return problem('database-unavailable', {
-    detail: `It is not known whether the write was accepted: ${unsaid}. The same request with the same Idempotency-Key stores it once.`,
+    detail: `It is not known whether the write was accepted: ${unsaid}. ${same} stores it once.`,
     retryAfterSeconds: 1,
     cause: originOf(cause),
   });
