@@ -1,3 +1,4 @@
+import { apart } from '../kit/db/deeds.ts';
 import type { Ground } from '../kit/ground.ts';
 import { sendHttp, type HttpAnswer, type HttpRequest, type HttpResult } from '../kit/http/client.ts';
 import { newId } from '../kit/ids.ts';
@@ -25,24 +26,26 @@ export interface ClientDeps {
 /** Speaks to a provider as one connection. Throws only for credentials that do not work or cannot be had; never for an answer. */
 export function createProviderClient(deps: ClientDeps): ProviderClient {
   return {
-    async send(request, maySend, told) {
-      const call: Call = { request, maySend, told };
-      const credential = await deps.credential();
-      const first = await sendOnce(deps, credential, call);
-      if (!isUnauthorized(first)) {
-        if ('answer' in first && first.answer.status < 400) deps.markWorking();
-        return first;
-      }
-      // A 401 is known not to have been applied, so one repetition is safe.
-      const renewed = await deps.renew(credential.generation);
-      if (renewed.generation === credential.generation) return first;
-      const second = await sendOnce(deps, renewed, call);
-      // Throws when the new one is dead, too.
-      if (isUnauthorized(second)) await deps.renew(renewed.generation);
-      if ('answer' in second && second.answer.status < 400) deps.markWorking();
-      return second;
-    },
+    // Tokens that are renewed on the way, and what is noted of the connection, are nothing that the caller asked for.
+    send: (request, maySend, told) => apart(() => send(deps, { request, maySend, told })),
   };
+}
+
+async function send(deps: ClientDeps, call: Call): Promise<HttpResult> {
+  const credential = await deps.credential();
+  const first = await sendOnce(deps, credential, call);
+  if (!isUnauthorized(first)) {
+    if ('answer' in first && first.answer.status < 400) deps.markWorking();
+    return first;
+  }
+  // A 401 is known not to have been applied, so one repetition is safe.
+  const renewed = await deps.renew(credential.generation);
+  if (renewed.generation === credential.generation) return first;
+  const second = await sendOnce(deps, renewed, call);
+  // Throws when the new one is dead, too.
+  if (isUnauthorized(second)) await deps.renew(renewed.generation);
+  if ('answer' in second && second.answer.status < 400) deps.markWorking();
+  return second;
 }
 
 function isUnauthorized(result: HttpResult): boolean {

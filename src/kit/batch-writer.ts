@@ -1,3 +1,4 @@
+import { apart } from './db/deeds.ts';
 import type { Logger } from './log.ts';
 import { sleep } from './retry.ts';
 
@@ -71,7 +72,7 @@ export function createBatchWriter<Row>(options: BatchWriterOptions<Row>): BatchW
       waiting.push(row);
       weight += weightOf(row);
       if (weight > mostWaiting) dropOldest();
-      writing ??= run().finally(() => {
+      writing ??= apart(run).finally(() => {
         writing = undefined;
       });
     },

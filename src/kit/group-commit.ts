@@ -1,4 +1,5 @@
 import { setImmediate as afterPoll } from 'node:timers/promises';
+import { apart } from './db/deeds.ts';
 import { problem } from './problem.ts';
 
 /** Items in one group at the most, by what one of them costs the statement that commits it. */
@@ -87,7 +88,8 @@ export function createGroupCommit<Item, Result>(
       const group = waiting.splice(0, options.maxGroup);
       const items = group.map((waiter) => waiter.item);
       for (const item of items) weight -= weigh(item);
-      const flight: Promise<void> = commitGroup(options, items).then((fates) => land(flight, group, fates));
+      const committing = apart(() => commitGroup(options, items));
+      const flight: Promise<void> = committing.then((fates) => land(flight, group, fates));
       inFlight.add(flight);
     }
   }

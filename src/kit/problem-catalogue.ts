@@ -104,7 +104,7 @@ export const commonProblems = {
   'database-unavailable': varying(
     503,
     'The database is not reachable',
-    'Try again in a few seconds. Where `retryable` is false, it is not known whether the request was done: look before you repeat it.',
+    'Try again in a few seconds. Where `retryable` is false, the request was done, or a part of it, or that is not known: look before you repeat it.',
     'The service cannot reach its database. Nothing was accepted. It recovers by itself.',
     true,
   ),

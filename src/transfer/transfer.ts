@@ -1,10 +1,11 @@
 import { moveConnections, takeBackConnections } from '../connections/index.ts';
 import { record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
-import { sqlState } from '../kit/db/faults.ts';
+import { mayBeDone } from '../kit/db/deeds.ts';
+import { originOf, sqlState } from '../kit/db/faults.ts';
 import type { Clash, PortableRow } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
-import { problem } from '../kit/problem.ts';
+import { Problem, problem } from '../kit/problem.ts';
 import { Turns } from '../kit/turns.ts';
 import type { Catalog } from '../providers/index.ts';
 import {
@@ -41,29 +42,22 @@ export function createTransfer(
   catalog: Catalog,
 ): Transfer {
   return {
-    async export({ id: projectId, name: project }, { passphrase, move: moved = false }) {
+    async export(project, request) {
+      const { id: projectId } = project;
+      const { move = false } = request;
       // Shown to whoever has the passphrase: written down before anything leaves.
       await record(database, {
         projectId,
         action: 'project.exported',
         targetId: projectId,
-        details: { move: moved },
+        details: { move },
       });
-      if (moved && !(await moveConnections(database, projectId))) throw problem('export-busy', {});
-      const content = await contentOf(database, projectId, vault);
-      const head = {
-        format: fileFormat,
-        version: fileVersion,
-        project,
-        createTime: new Date().toISOString(),
-        moved,
-        counts: countsOf(content),
-      } as const;
-      const text = await writeContent(content, unfoldedBytes);
-      if (!text) throw tooLarge('takes more than 96 MB unpacked');
-      const file = await sealFile(head, text, passphrase);
-      if (!file) throw tooLarge('is larger than 24 MB');
-      return { file, warnings: warningsOf(file) };
+      try {
+        if (move && !(await moveConnections(database, projectId))) throw problem('export-busy', {});
+        return await makeFile({ database, vault }, project, request);
+      } catch (error) {
+        throw error instanceof Problem && mayBeDone(error) ? halfMoved(error) : error;
+      }
     },
     undo: (projectId) =>
       database.transaction(async (tx) => {
@@ -86,6 +80,39 @@ export function createTransfer(
       return { projectId, dryRun, ...written, warnings: warningsOf(file) };
     },
   };
+}
+
+async function makeFile(
+  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  { id: projectId, name: project }: { id: string; name: string },
+  { passphrase, move: moved = false }: ExportRequest,
+): Promise<Export> {
+  const content = await contentOf(database, projectId, vault);
+  const head = {
+    format: fileFormat,
+    version: fileVersion,
+    project,
+    createTime: new Date().toISOString(),
+    moved,
+    counts: countsOf(content),
+  } as const;
+  const text = await writeContent(content, unfoldedBytes);
+  if (!text) throw tooLarge('takes more than 96 MB unpacked');
+  const file = await sealFile(head, text, passphrase);
+  if (!file) throw tooLarge('is larger than 24 MB');
+  return { file, warnings: warningsOf(file) };
+}
+
+/** What is marked stays so. */
+function halfMoved(error: Problem): Problem {
+  return problem('database-unavailable', {
+    detail:
+      'No file was made, and the connections are moved, or some of them: the database went away meanwhile.',
+    remedy:
+      'Export with `move` again for the file. Or use the connections here again: POST …/exports:undo takes them back.',
+    retryable: false,
+    cause: originOf(error),
+  });
 }
 
 const mostReads = 10;

@@ -1,5 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, during, install, type Customer, type ProblemBody } from '../customer.ts';
+import {
+  connect,
+  deploy,
+  during,
+  fault,
+  install,
+  manifest,
+  type Customer,
+  type ProblemBody,
+} from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startForwarder, type Forwarder } from '../forwarder.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
@@ -39,6 +48,16 @@ describe('test/journeys/database-doubt', () => {
     const operationId = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
     const body = { code: 'outcome-unknown', retryable: false, operationId };
     expect(answer).toMatchObject({ status: 502, body });
+  };
+  /** All of it, or a part. */
+  const expectDone = (method: string, { status, body, headers }: Answer<ProblemBody>): void => {
+    const isOnce = method !== 'PUT';
+    const detail = 'This was done, or a part of it: the database went away meanwhile.';
+    expect({ status, body }).toMatchObject({
+      status: 503,
+      body: { code: 'database-unavailable', retryable: !isOnce, detail },
+    });
+    expect(headers.has('retry-after')).toBe(!isOnce);
   };
   const operation = (id = '') => platform.call('GET', `/projects/default/operations/${id}`);
   const untilReady = () =>
@@ -134,5 +153,106 @@ describe('test/journeys/database-doubt', () => {
     const change = { updateMask: ['name', 'appName'], project };
     const changed = await platform.call('PATCH', '/projects/default', change);
     expect(changed).toMatchObject({ status: 200, body: project });
+  });
+
+  const company = async (body: Record<string, unknown>): Promise<string> =>
+    (await customer.write('companies', body)).body.operationId;
+  const meet = (kind: Record<string, unknown>) =>
+    fault(platform.hubspot, { method: 'POST', path: '/companies', fault: kind, times: 1 });
+  const unresolved = async (): Promise<string> => {
+    await meet({ kind: 'reset-after' });
+    return company({ type: 'create', record: { name: email() } });
+  };
+  const queue = () => company({ type: 'create', mode: 'asynchronous', record: { name: email() } });
+  /** One was refused for a while, and one is behind it. */
+  const waiting = async (): Promise<void> => {
+    await meet({ kind: 'status', status: 429, headers: { 'retry-after': '30' } });
+    const id = await queue();
+    await expect.poll(async () => (await customer.operation(id)).metadata?.retry?.attempts).toBe(1);
+    await queue();
+  };
+  /** More than are written again at once; the oldest first. */
+  const failed = async (): Promise<string[]> => {
+    const ids: string[] = [];
+    while (ids.length < 5) ids.push(await company({ type: 'update', record: { id: '99999999', city: 'v' } }));
+    return ids;
+  };
+  const at = (path: string): string => `/projects/default${path}`;
+  const filter = { groupRef: 'acme', object: 'companies' };
+  type Change = [method: 'POST' | 'PUT', path: string, body: object];
+
+  /** The first function sees to it that the database goes away after the change; the statement finds a row if it was made. */
+  it.each<[what: string, ask: () => Promise<Change>, done: string]>([
+    [
+      'an installation',
+      async () => {
+        await connect(platform, 'hubspot', 'installed');
+        const config = { content: { provider: 'hubspot' } };
+        wire.loseAfter('installations_insert_config');
+        return ['POST', at('/integrations/hubspot-crm/installations'), { groupRef: 'installed', config }];
+      },
+      `SELECT FROM installation WHERE group_ref = 'installed'`,
+    ],
+    [
+      'a deploy',
+      async () => {
+        const sourceYaml = manifest.replace('mapToName: notes', 'mapToName: remarks');
+        wire.loseAfter('revisions_insert');
+        return ['PUT', at('/integrations:batch'), { sourceYaml }];
+      },
+      `SELECT FROM audit_log WHERE action = 'deploy.done' HAVING count(*) > 1`,
+    ],
+    [
+      'what became of a record',
+      async () => {
+        const path = at(`/operations/${await unresolved()}:resolve`);
+        wire.loseAfter('record_resolve');
+        return ['POST', path, { records: [{ index: 0, resolution: 'applied' }] }];
+      },
+      `SELECT FROM audit_log WHERE action = 'operation.resolved'`,
+    ],
+    [
+      'some of the operations that are written again',
+      async () => {
+        const [last = ''] = await failed();
+        // As a parameter: its length and itself. The list before asks for all of them in an array.
+        wire.loseWay(`\0\0\0$${last}`);
+        return ['POST', at('/operations:retry'), { filter }];
+      },
+      `SELECT FROM operation WHERE request->>'retryOf' IS NOT NULL HAVING count(*) = 4`,
+    ],
+    [
+      'some of the operations that are canceled',
+      async () => {
+        await waiting();
+        wire.loseAfter('work_withhold');
+        return ['POST', at('/operations:cancel'), { filter }];
+      },
+      `SELECT FROM audit_log WHERE action = 'operation.canceled' HAVING count(*) = 2`,
+    ],
+  ])('does not say that nothing was accepted of %s', async (_what, ask, done) => {
+    const [method, path, body] = await ask();
+    expectDone(method, await platform.call<ProblemBody>(method, path, body));
+    expect(await test.database.raw(done)).toHaveLength(1);
+  });
+
+  it('says so where all that was committed is a line of the audit log', async () => {
+    wire.loseWay('portable_read_settings');
+    expectAway(await platform.call('POST', at('/exports'), { passphrase: 'correct horse battery staple' }));
+    expect(await test.database.raw(`SELECT FROM audit_log WHERE action = 'project.exported'`)).toHaveLength(
+      1,
+    );
+  });
+
+  it('names what takes a move back that came to no file', async () => {
+    wire.loseWay('connections_unmoved');
+    const body = { passphrase: 'correct horse battery staple', move: true };
+    const answer = await platform.call<ProblemBody>('POST', at('/exports'), body);
+    expect(answer).toMatchObject({ status: 503, body: { code: 'database-unavailable', retryable: false } });
+    expect(answer.body.detail).toContain('the connections are moved');
+    expect(answer.body.remedy).toContain('exports:undo');
+    wire.heal();
+    await untilReady();
+    expect(await platform.call('POST', at('/exports:undo'))).toMatchObject({ body: { connections: 2 } });
   });
 });

@@ -24,7 +24,7 @@ export async function noteRequest(
   await record(ground.database, { projectId, action, targetId: projectId, details: { filter } });
 }
 
-/** A refusal of one keeps no other back; a fault of ours ends the request, which may be sent again. */
+/** A refusal of one keeps no other back; a fault of ours ends the request. */
 export async function orRefused<Done>(work: () => Promise<Done>): Promise<Done | { refused: Refused }> {
   try {
     return await work();

@@ -120,6 +120,12 @@ async function inTurn<Item, Result>(
 ): Promise<Result[]> {
   const results: Result[] = [];
   for (let from = 0; from < items.length; from += width)
-    results.push(...(await Promise.all(items.slice(from, from + width).map(work))));
+    results.push(...(await allOf(items.slice(from, from + width).map(work))));
   return results;
+}
+
+/** Fails once all have ended: only then is it known what was done. */
+async function allOf<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
+  await Promise.allSettled(works);
+  return Promise.all(works);
 }

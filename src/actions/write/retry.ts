@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { optionalBody } from '../../kit/optional-body-schema.ts';
+import { noteDone } from '../../kit/db/deeds.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { record } from '../../events/index.ts';
 import type { Target } from '../../installations/index.ts';
@@ -137,7 +138,7 @@ export async function accept(
   // The acceptance is a commit of many: who asked for it is written first.
   await record(deps.ground.database, { projectId, action: 'operation.retried', targetId: id });
   const { connectionId } = target;
-  return deps.operations.acceptQueued({
+  const accepted = await deps.operations.acceptQueued({
     projectId,
     integrationId,
     installationId,
@@ -151,4 +152,6 @@ export async function accept(
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     key: keyOfRetry(id),
   });
+  if (!accepted.replayed) noteDone();
+  return accepted;
 }

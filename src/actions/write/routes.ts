@@ -72,7 +72,7 @@ export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         body: WriteRequest,
         response: { 200: WriteResponse, ...writeFailures },
       },
-      config: { scopes: ['write'], bodyValues: 50_000 },
+      config: { scopes: ['write'], bodyValues: 50_000, tellsDoubt: true },
       bodyLimit: deps.ground.limits.bodyBytes,
       handler: async (request, reply) => {
         const { principal, body, id } = request;

@@ -25,6 +25,7 @@ const insert = statement(
   `INSERT INTO audit_log (project_id, id, action, target_type, target_id, actor_kind, key_id, group_ref, consumer_ref,
      address, request_id, person_id, email, details)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+  { isNote: true },
 );
 
 const list = statement(

@@ -24,6 +24,7 @@ import {
 } from './faults.ts';
 import { parameter } from './array-text.ts';
 import { Connection, keepAliveMs } from './connection.ts';
+import { noteDone } from './deeds.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { watchOutage, type OutageHooks, type OutageWatch } from './outage.ts';
 import { takeRoom } from './room.ts';
@@ -86,7 +87,8 @@ const statementTimeoutMs = 30_000;
 /** How often a statement that a conflict rolled back is made in all. */
 const conflictTries = 4;
 
-const changing = /\b(INSERT INTO|UPDATE|DELETE FROM)\b/;
+/** Not the lock of rows that are read. */
+const changing = /\b(INSERT INTO|(?<!FOR |FOR NO KEY )UPDATE|DELETE FROM)\b/;
 
 /** State that the statements of one pool share. */
 interface Wire {
@@ -150,7 +152,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     notices: { ...notices, notify: (...message) => ownSession(() => notices.notify(...message)) },
     tell: (projectId, change) => told(projectId, change),
     onTold: (listener) => void (told = listener),
-    rows: (statement, values) => run(pool, wire, statement, values),
+    rows: (statement, values) => run({ client: pool, wire, onChange: noteDone }, statement, values),
     raw: async (text, values) => {
       const result = await guarded(() => watched(wire, () => pool.query(text, values as unknown[])));
       return (result.rows ?? []) as Record<string, unknown>[];
@@ -158,9 +160,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     async transaction(work) {
       const changes: Parameters<Tell>[] = [];
       const tell: Tell = (...change) => void changes.push(change);
+      let isChange = false;
+      const onChange = (): void => void (isChange = true);
       const result = await inTransaction(pool, wire, (client) =>
-        work({ rows: (statement, values) => run(client, wire, statement, values), tell }),
+        work({ rows: (statement, values) => run({ client, wire, onChange }, statement, values), tell }),
       );
+      if (isChange) noteDone();
       for (const change of changes) told(...change);
       return result;
     },
@@ -285,9 +290,25 @@ async function watched<T>(
   }
 }
 
+/** Whether the statement made a change that somebody asked for. */
+function hasChanged(statement: Statement, { command, rowCount }: QueryResult): boolean {
+  // One with others inside, which may have changed rows, begins with WITH.
+  const isWithout = rowCount === 0 && statement.text.startsWith(command);
+  return mayChange(statement) && !isWithout;
+}
+
+function mayChange({ text, isNote }: Statement): boolean {
+  return !isNote && changing.test(text);
+}
+
+interface Running {
+  client: Pool | PoolClient;
+  wire: Wire;
+  onChange: () => void;
+}
+
 async function run<Row>(
-  client: Pool | PoolClient,
-  wire: Wire,
+  { client, wire, onChange }: Running,
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
@@ -310,8 +331,9 @@ async function run<Row>(
         }
       }
     },
-    isAlone ? text : undefined,
+    isAlone && mayChange(statement),
   );
+  if (hasChanged(statement, result)) onChange();
   return result.rows as Row[];
 }
 
@@ -328,12 +350,12 @@ function onceKnown(question: () => Promise<boolean>, onNo: (() => void) | undefi
   };
 }
 
-/** `alone`: the text of a statement that stands by itself. */
-async function guarded<T>(work: () => Promise<T>, alone?: string): Promise<T> {
+/** `isChange`: the work is a statement that changes something by itself. */
+async function guarded<T>(work: () => Promise<T>, isChange = false): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asProblem(error, alone !== undefined && changing.test(alone));
+    throw asProblem(error, isChange);
   }
 }
 

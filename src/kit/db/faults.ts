@@ -127,6 +127,11 @@ const unsaid = new WeakSet<Problem>();
 /** Whether the problem leaves open if what was asked is done. */
 export const isUnsaid = (fault: Problem): boolean => unsaid.has(fault);
 
+/** Whether the caller of the problem would read that nothing was accepted. */
+export function saysNothingDone({ code, details: { detail = takesNoChanges } }: Problem): boolean {
+  return code === 'database-unavailable' && detail === takesNoChanges;
+}
+
 /**
  * Every failure to reach the database is one problem; other errors stay what they are. `isChange`: of a statement, or a commit, that
  * changes something by itself.

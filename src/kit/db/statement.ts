@@ -2,15 +2,17 @@
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** What it writes tells of a request, and is nothing that one asks for. */
+  readonly isNote?: boolean;
 }
 
 const registry = new Map<string, Statement>();
 
 /** Declares a statement. Names are unique over the process and at most 63 bytes (PostgreSQL's identifier limit). */
-export function statement(name: string, text: string): Statement {
+export function statement(name: string, text: string, { isNote = false } = {}): Statement {
   if (registry.has(name)) throw new Error(`statement ${name} is declared twice`);
   if (Buffer.byteLength(name) > 63) throw new Error(`statement name ${name} is longer than 63 bytes`);
-  const declared = { name, text };
+  const declared = { name, text, isNote };
   registry.set(name, declared);
   return declared;
 }

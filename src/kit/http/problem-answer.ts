@@ -14,7 +14,8 @@ export interface ProblemAnswer {
 /** A problem as an HTTP answer, for where no framework stands between us and node. */
 export function answerOf(fault: Problem, requestId: string): ProblemAnswer {
   const body = JSON.stringify(renderProblem(fault, requestId));
-  const waitSeconds = fault.details.retryAfterSeconds ?? (isDatabaseAway(fault) ? 2 : undefined);
+  const waitSeconds =
+    fault.details.retryAfterSeconds ?? (isDatabaseAway(fault) && fault.retryable ? 2 : undefined);
   return {
     status: fault.status,
     headers: {

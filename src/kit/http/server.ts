@@ -10,7 +10,8 @@ import {
 } from 'fastify';
 import type { RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { isUnsaid, sqlState } from '../db/faults.ts';
+import { mayBeDone, noting, type Deeds } from '../db/deeds.ts';
+import { sqlState } from '../db/faults.ts';
 import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';
@@ -62,6 +63,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Members of the request's log line besides the route. */
     about?: Record<string, unknown>;
+    /** Of one that may change something. */
+    deeds?: Deeds;
+  }
+  interface FastifyContextConfig {
+    /** Its own answers say what may be done while the database is away. */
+    tellsDoubt?: true;
   }
 }
 
@@ -130,12 +137,21 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (request.isLarge) setImmediate(done);
     else done();
   });
+  server.addHook('preHandler', noteDeeds);
   server.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
     for (const [name, value] of always) if (!reply.hasHeader(name)) reply.header(name, value);
     done();
   });
   return server;
+}
+
+/** Before any other hook of the handler; who the caller is, is known by then. */
+function noteDeeds(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const { method, routeOptions } = request;
+  if (method === 'GET' || method === 'HEAD' || routeOptions.config.tellsDoubt) return done();
+  request.deeds = { isDone: false };
+  noting(request.deeds, done);
 }
 
 /** The line of a request that the router refused: no hook runs for it. */
@@ -201,7 +217,7 @@ function unknownRoute({ method, url }: FastifyRequest, remedy: string | undefine
 
 /** Whatever was thrown, as the problem the caller sees. */
 export function toProblem(error: unknown, request?: FastifyRequest): Problem {
-  if (error instanceof Problem) return isUnsaid(error) ? openChange(error, request) : error;
+  if (error instanceof Problem) return mayBeDone(error, request?.deeds) ? openChange(error, request) : error;
   const found = issuesOf(error);
   if (found) return refuse(found.issues.map(misplacedIn(request)), 'invalid-request', found.more);
   // PostgreSQL stores every character but one.
@@ -227,13 +243,15 @@ export function toProblem(error: unknown, request?: FastifyRequest): Problem {
 /** Those whose second request has the effect of the first (RFC 9110, 9.2.2). */
 const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
-/** A change of which the database did not say whether it made it. */
+/** A change of which the database did not say whether it made it, or went away before all of it was made. */
 function openChange({ cause }: Problem, request?: FastifyRequest): Problem {
   const isOnce = !idempotent.has(request?.method ?? '');
   return problem('database-unavailable', {
-    detail: 'It is not known whether this was done: the database did not say in time.',
+    detail: request?.deeds?.isDone
+      ? 'This was done, or a part of it: the database went away meanwhile.'
+      : 'It is not known whether this was done: the database did not say in time.',
     remedy: isOnce
-      ? 'Once other changes are made again, wait a minute and look whether it was done, before you send it again.'
+      ? 'Once other changes are made again, wait a minute and look what was done of it, before you send it again.'
       : 'Send it again in a few seconds: whether it was done once or twice is the same.',
     retryable: !isOnce,
     cause,
@@ -304,7 +322,8 @@ export function sendProblem(
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
   // Closing while the caller still sends would lose the answer. The rest of the body is read and dropped.
   if (!request.raw.complete) reply.removeHeader('connection');
-  const retryAfter = answer.details.retryAfterSeconds ?? (answer.status === 503 ? 2 : undefined);
+  const retryAfter =
+    answer.details.retryAfterSeconds ?? (answer.status === 503 && answer.retryable ? 2 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)));
   return sendProblemBody(reply, answer.status, body);
 }
