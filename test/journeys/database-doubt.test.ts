@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newBrowser, type Seen } from '../../simulator/browser.ts';
 import {
   connect,
   deploy,
@@ -254,5 +255,24 @@ describe('test/journeys/database-doubt', () => {
     wire.heal();
     await untilReady();
     expect(await platform.call('POST', at('/exports:undo'))).toMatchObject({ body: { connections: 2 } });
+  });
+
+  it('tells a person who connects an account that it is not known whether it is connected', async () => {
+    const connections = () => test.database.raw(`SELECT FROM connection WHERE group_ref = 'unsure'`);
+    const flow = { projectIdOrName: 'default', provider: 'hubspot', groupRef: 'unsure', consumerRef: 'u' };
+    const open = async (): Promise<Seen> => {
+      const { text } = await platform.call('POST', '/oauth-connect', flow);
+      wire.loseCommit();
+      return newBrowser().open(text);
+    };
+    let page = await open();
+    // The next commit may be one of the background.
+    for (let tries = 1; page.status === 200 && tries < 10; tries += 1) page = await open();
+    expect(page.status).toBe(503);
+    expect(page.text).toContain('data-kind="unsure"');
+    expect(page.text).toContain('It may be that HubSpot is connected to');
+    expect(page.text).toContain('Look at the connection before you connect it again.');
+    expect(page.text).not.toMatch(/Nothing was (accepted|changed)/);
+    expect(await connections()).toHaveLength(1);
   });
 });

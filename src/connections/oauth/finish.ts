@@ -1,5 +1,6 @@
 import { actAs } from '../../events/index.ts';
 import type { Database } from '../../kit/db/database.ts';
+import { mayBeDone } from '../../kit/db/deeds.ts';
 import { problem, Problem } from '../../kit/problem.ts';
 import { withoutSecrets, workspaceOfInstance, type Catalog, type Provider } from '../../providers/index.ts';
 import { mergeMetadata, placeOf } from '../credentials/index.ts';
@@ -109,8 +110,10 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, key: FlowKey): Pr
       { problem: error.code, provider: flow?.request.provider, detail: error.message },
       'an OAuth flow ended without a connection',
     );
-    const refused = { reason: reasonOf(error, query) };
-    const told = asSentence(error.message);
+    // Without its flow it was not begun.
+    const isUnsure = flow !== undefined && mayBeDone(error);
+    const refused = { reason: isUnsure ? ('unsure' as const) : reasonOf(error, query) };
+    const told = isUnsure ? unsure : asSentence(error.message);
     if (flow)
       await recordRefusal(deps.ground.database, flow, { ...refused, detail: told }).catch(ignored(deps));
     return {
@@ -121,6 +124,9 @@ async function finishOwn(deps: FlowDeps, query: CallbackQuery, key: FlowKey): Pr
     };
   }
 }
+
+const unsure =
+  'It is not known whether the account was connected: the database did not say in time. Look at the connection before you connect it again.';
 
 /** A renewal that was signed in to another account than its own. */
 const otherAccount = { reason: 'otherAccount' };

@@ -3,6 +3,7 @@ export type PageKind =
   | 'connected'
   | 'denied'
   | 'failed'
+  | 'unsure'
   | 'otherAccount'
   | 'used'
   | 'expired'
@@ -27,6 +28,10 @@ const en: Catalogue = {
   failed: [
     'Not connected',
     '{provider} could not be connected to {app}. Nothing was changed. Please try again; if that does not help, ask {app}.',
+  ],
+  unsure: [
+    'It is not known whether this was connected',
+    'It may be that {provider} is connected to {app} now. Look there in a minute, before you begin again.',
   ],
   otherAccount: [
     'Not connected',
@@ -61,6 +66,10 @@ const de: Catalogue = {
   failed: [
     'Nicht verbunden',
     '{provider} konnte nicht mit {app} verbunden werden. Es wurde nichts geändert. Bitte versuchen Sie es noch einmal; hilft das nicht, fragen Sie bei {app} nach.',
+  ],
+  unsure: [
+    'Ob verbunden wurde, ist nicht bekannt',
+    'Vielleicht ist {provider} jetzt mit {app} verbunden. Sehen Sie dort in einer Minute nach, bevor Sie von vorn beginnen.',
   ],
   otherAccount: [
     'Nicht verbunden',

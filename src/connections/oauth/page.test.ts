@@ -7,6 +7,7 @@ const failed = (
   reason:
     | 'denied'
     | 'failed'
+    | 'unsure'
     | 'used'
     | 'expired'
     | 'unknown'
@@ -27,6 +28,7 @@ describe('src/connections/oauth/page', () => {
   it.each([
     ['denied', 'Mailmonkey was not given access to HubSpot. Nothing was changed.'],
     ['failed', 'HubSpot could not be connected to Mailmonkey.'],
+    ['unsure', 'It may be that HubSpot is connected to Mailmonkey now.'],
     ['otherAccount', 'You signed in to another account of HubSpot'],
     ['used', 'A link connects an account once.'],
     ['expired', 'A link holds for ten minutes. Begin again in Mailmonkey.'],

@@ -16,6 +16,7 @@ describe('ui/embed/refusal', () => {
     ['connected', { connectionId: 'theirs' }],
     ['denied', { error: 'No.', errorReason: 'denied' }],
     ['otherAccount', { error: 'No.', errorReason: 'otherAccount' }],
+    ['unsure', { error: 'No.', errorReason: 'unsure' }],
     ['failed', { error: 'No.', errorReason: 'takenBack' }],
   ] as const)('tells %s, and puts back what the page had under the same names', (how, told) => {
     const left = { ...who, mark: 'm', own: ownIn(page) };

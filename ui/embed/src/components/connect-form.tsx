@@ -146,7 +146,12 @@ function Typing({ field, value, isMissing, said, docsUrl, onChange }: TypingProp
   );
 }
 
-const refusals = { denied: 'denied', failed: 'signInFailed', otherAccount: 'otherAccount' } as const;
+const refusals = {
+  denied: 'denied',
+  failed: 'signInFailed',
+  unsure: 'signInUnsure',
+  otherAccount: 'otherAccount',
+} as const;
 
 function OAuthNotice({
   oauth,

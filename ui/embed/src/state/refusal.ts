@@ -1,9 +1,9 @@
-/** Why a sign-in ended without a connection. What the provider said is not passed on: anybody can put it into an address. */
-export type Refusal = 'denied' | 'failed' | 'otherAccount';
+/** Why a sign-in ended without a connection, as far as is known. What the provider said is not passed on: anybody can put it into an address. */
+export type Refusal = 'denied' | 'failed' | 'unsure' | 'otherAccount';
 
 /** By the reason that svc gives. */
 export function reasonOf(told: unknown): Refusal {
-  return told === 'denied' || told === 'otherAccount' ? told : 'failed';
+  return told === 'denied' || told === 'otherAccount' || told === 'unsure' ? told : 'failed';
 }
 
 /** A sign-in that this tab left its page for, as it is kept until the page is back. */

@@ -56,6 +56,8 @@ export const de: Texts = {
   openWindow: 'Anmeldefenster öffnen',
   denied: 'Der Zugriff auf {provider} wurde nicht erlaubt.',
   signInFailed: '{provider} konnte nicht verbunden werden. Versuchen Sie es etwas später noch einmal.',
+  signInUnsure:
+    'Ob {provider} verbunden wurde, ist nicht bekannt. Laden Sie die Seite in einer Minute neu und sehen Sie nach, bevor Sie es noch einmal versuchen.',
   popupClosed:
     'Diese Seite sieht das Fenster nicht mehr. Ist es noch offen, schließen Sie die Anmeldung dort ab; sonst öffnen Sie es noch einmal.',
   connectedTo: 'Mit {provider} verbunden',

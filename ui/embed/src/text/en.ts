@@ -51,6 +51,8 @@ export const en = {
   openWindow: 'Open the sign-in window',
   denied: 'Access to {provider} was not granted.',
   signInFailed: '{provider} could not be connected. Try again a little later.',
+  signInUnsure:
+    'It is not known whether {provider} was connected. Load the page again in a minute and look, before you try again.',
   popupClosed:
     'This page does not see the window any more. If it is still open, finish signing in there; otherwise open it again.',
   connectedTo: 'Connected to {provider}',
