@@ -38,16 +38,15 @@ function latestBegin({ url }: TimedDatabase): number | null {
 }
 
 /**
- * The CTE `clock(now, read_ms, in_time)` of a statement for {@link askInTime}, which must store nothing unless `in_time`;
- * `limit` is the number of its parameter. By the clock itself: tests move svc_now(), and now() is the time of the first message.
+ * The CTE `clock(now, in_time)` of a statement for {@link askInTime}, which must store nothing unless `in_time`; `limit` is the
+ * number of its parameter. By the clock itself: tests move svc_now(), and now() is the time of the first message.
  */
 export const clockUntil = (limit: number): string => `clock AS MATERIALIZED (
-    SELECT now, read_ms, coalesce(read_ms <= $${limit}::float8, false) AS in_time
-    FROM (SELECT svc_now() AS now, extract(epoch FROM clock_timestamp())::float8 * 1000 AS read_ms) c)`;
+    SELECT svc_now() AS now, coalesce(clock_timestamp() <= to_timestamp($${limit}::float8 / 1000), false) AS in_time)`;
 
 /** The row of a statement that came too late, after so many columns of the others; their last one, "lateAt", is null. */
 export const orLate = (columns: number): string =>
-  `UNION ALL SELECT ${'NULL, '.repeat(columns)}read_ms FROM clock WHERE NOT in_time`;
+  `UNION ALL SELECT ${'NULL, '.repeat(columns)}extract(epoch FROM clock_timestamp())::float8 * 1000 FROM clock WHERE NOT in_time`;
 
 /** Asks a statement with {@link clockUntil}. One that stored nothing, since it was late or the time not known, tells the time and is asked again. */
 export async function askInTime<Row>(
