@@ -4,6 +4,7 @@ import {
   effects,
   fault,
   install,
+  simulator,
   type Customer,
   type ProblemBody,
   type WriteBody,
@@ -25,7 +26,7 @@ describe('test/journeys/retry-failed', () => {
     second = await startPlatform({ databaseUrl: test.url, beside: platform });
     await deploy(platform);
     acme = await install(platform, 'hubspot-crm', 'acme', {
-      write: { objects: { companies: { objectName: 'companies' } } },
+      write: { objects: { companies: { objectName: 'companies', deletionSettings: { enabled: true } } } },
     });
   }, 120_000);
   afterAll(async () => {
@@ -56,6 +57,10 @@ describe('test/journeys/retry-failed', () => {
     (await effects(platform.hubspot, 'companies')).filter(
       ({ kind, fields }) => kind === 'create' && fields['name'] === name,
     ).length;
+  const idOf = async (name: string): Promise<string> => {
+    const { body } = await write(create(name), undefined, { again: false });
+    return body.result?.recordId ?? '';
+  };
   const refuse = (times: number): Promise<unknown> =>
     fault(platform.hubspot, {
       method: 'POST',
@@ -174,6 +179,86 @@ describe('test/journeys/retry-failed', () => {
     expect([resolved.status, isReplay(resolved)]).toEqual([200, false]);
     expect(await acme.operation(lost.body.operationId)).toMatchObject({
       retriedBy: resolved.body.operationId,
+    });
+  }, 60_000);
+
+  it.each(['update', 'delete'])(
+    'what was not answered is written again in its place where that leaves the same state: %s',
+    async (type) => {
+      const id = await idOf(`To ${type}`);
+      const method = type === 'update' ? 'PATCH' : 'DELETE';
+      await fault(platform.hubspot, {
+        method,
+        path: `/companies/${id}`,
+        fault: { kind: 'reset-before' },
+        times: 1,
+      });
+      const body = {
+        groupRef: 'acme',
+        type,
+        record: { id, ...(type === 'update' ? { name: 'Once more' } : {}) },
+      };
+      const key = newKey();
+      const lost = await write(body, key, { again: false });
+      expect(lost).toMatchObject({ status: 502, body: { code: 'outcome-unknown', retryable: true } });
+      // Without the header the lost one is the answer.
+      const same = await write(body, key, { again: false });
+      expect([same.body.operationId, isReplay(same)]).toEqual([lost.body.operationId, true]);
+      const done = await write(body, key);
+      expect([done.status, isReplay(done)]).toEqual([200, false]);
+      expect(await acme.operation(lost.body.operationId)).toMatchObject({
+        status: 'failure',
+        retriedBy: done.body.operationId,
+      });
+      expect(await acme.operation(done.body.operationId)).toMatchObject({
+        status: 'success',
+        retryOf: lost.body.operationId,
+      });
+      const replayed = await write(body, key);
+      expect([replayed.body.operationId, isReplay(replayed)]).toEqual([done.body.operationId, true]);
+      expect(
+        (await effects(platform.hubspot, 'companies')).filter((one) => one.id === id && one.kind === type),
+      ).toHaveLength(1);
+    },
+    60_000,
+  );
+
+  it('an update of unknown outcome that somebody resolved as done is not written again', async () => {
+    const id = await idOf('Resolved');
+    await fault(platform.hubspot, {
+      method: 'PATCH',
+      path: `/companies/${id}`,
+      fault: { kind: 'reset-before' },
+      times: 1,
+    });
+    const body = { groupRef: 'acme', type: 'update', record: { id, name: 'Resolved as done' } };
+    const key = newKey();
+    const lost = await write(body, key);
+    await platform.call('POST', `/projects/default/operations/${lost.body.operationId}:resolve`, {
+      resolution: 'applied',
+    });
+    const again = await write(body, key);
+    expect([again.body.operationId, isReplay(again)]).toEqual([lost.body.operationId, true]);
+  }, 60_000);
+
+  it('an asynchronous update of unknown outcome is written again once it has ended', async () => {
+    const id = await idOf('Late');
+    const path = `/companies/${id}`;
+    await fault(platform.hubspot, { method: 'PATCH', path, fault: { kind: 'reset-before' } });
+    const body = { groupRef: 'acme', type: 'update', mode: 'asynchronous', record: { id, name: 'Later' } };
+    const key = newKey();
+    const first = await write(body, key);
+    await expect
+      .poll(async () => (await acme.operation(first.body.operationId)).metadata?.retry?.attempts)
+      .toBeGreaterThan(0);
+    await test.database.raw("UPDATE clock SET shift = shift + interval '2 hours'");
+    expect(await acme.settled(first.body.operationId)).toMatchObject({ status: 'failure' });
+    await simulator(platform.hubspot, 'DELETE', '/faults');
+    const again = await write(body, key);
+    expect([again.status, isReplay(again)]).toEqual([200, false]);
+    expect(await acme.settled(again.body.operationId)).toMatchObject({
+      status: 'success',
+      retryOf: first.body.operationId,
     });
   }, 60_000);
 

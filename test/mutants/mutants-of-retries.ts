@@ -29,7 +29,7 @@ export const mutantsOfRetries: Mutant[] = [
   },
   {
     name: 'a batch of which a part may have been done is written again',
-    changes: [{ file: again, find: 'records.every(isNotDone)', replace: 'records.some(isNotDone)' }],
+    changes: [{ file: again, find: 'records.every(repeatableOf', replace: 'records.some(repeatableOf' }],
     tests,
   },
   {

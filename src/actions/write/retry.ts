@@ -73,20 +73,20 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
 const leftToCaller =
   'Its caller was told that nothing was done, and to send it again: whoever else repeats it writes it a second time.';
 
-/** The records that are written again, or why none are. Pure. */
-export function planRetry({
-  operation,
-  records,
-}: WrittenOperation): { records: RecordPayload[] } | { refusal: Problem } {
+/** The records that are written again, or why none are. `mayRepeat`: which of them may be. Pure. */
+export function planRetry(
+  { operation, records }: WrittenOperation,
+  mayRepeat: typeof isNotDone = isNotDone,
+): { records: RecordPayload[] } | { refusal: Problem } {
   if (operation.status === 'in_progress') {
     return { refusal: problem('operation-in-progress', { retryAfterSeconds: 5 }) };
   }
-  const unresolved = records.filter(isUnresolved).map(({ slot }) => slot);
+  const unresolved = records.filter((one) => isUnresolved(one) && !mayRepeat(one)).map(({ slot }) => slot);
   if (unresolved.length > 0) {
     const detail = `Of unknown outcome: record ${unresolved.join(', ')}.`;
     return { refusal: problem('outcome-unresolved', { detail, extra: { records: unresolved } }) };
   }
-  const notDone = records.filter(isNotDone);
+  const notDone = records.filter(mayRepeat);
   const failed = notDone.filter(
     ({ outcome }) => !(outcome?.kind === 'notApplied' && outcome.failure.leftToCaller),
   );
@@ -96,8 +96,12 @@ export function planRetry({
 }
 
 /** What is known to be written again: the records as the config and the manifest of now allow them. Throws the refusal. */
-export async function planFor(deps: WriteDeps, written: WrittenOperation): Promise<PlannedRetry> {
-  const planned = planRetry(written);
+export async function planFor(
+  deps: WriteDeps,
+  written: WrittenOperation,
+  mayRepeat?: typeof isNotDone,
+): Promise<PlannedRetry> {
+  const planned = planRetry(written, mayRepeat);
   if ('refusal' in planned) throw planned.refusal;
   const { projectId, installationId } = written.operation;
   const target = await deps.installations.refreshTarget(projectId, { installationId });

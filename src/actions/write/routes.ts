@@ -9,7 +9,7 @@ import {
 } from '../../kit/http/server.ts';
 import type { EarlierUse, WrittenOperation } from '../../operations/index.ts';
 import { acceptQueued } from './accept/accept.ts';
-import { repetitionOf, type Repetition } from './accept/again.ts';
+import { repeatableOf, repetitionOf, type Repetition } from './accept/again.ts';
 import { answerWrite, warningsOf, withErrors } from './answer.ts';
 import { dryRun } from './send/dry-run.ts';
 import {
@@ -48,7 +48,7 @@ const headers = Type.Object({
   'retry-failed': Type.Optional(
     Type.Enum(['true'], {
       description:
-        'Beside an `Idempotency-Key`: where the key stands for a write that failed, and nothing of it was done or may have been, it is written again, in an operation that stands in place of the failed one (`retryOf`). Otherwise the first answer is the answer.',
+        'Beside an `Idempotency-Key`: where the key stands for a write that failed, and nothing of it was done or may have been, or it is an update or a delete of unknown outcome that is `retryable`, it is written again, in an operation that stands in place of the failed one (`retryOf`). Otherwise the first answer is the answer.',
     }),
   ),
 });
@@ -147,7 +147,11 @@ async function acceptAgain(
   written: WrittenOperation,
   asked: AskedAgain,
 ): Promise<WriteAnswer> {
-  const { operationId, ...others } = await accept(deps, await planFor(deps, written), asked);
+  const { operationId, ...others } = await accept(
+    deps,
+    await planFor(deps, written, repeatableOf(written)),
+    asked,
+  );
   return { status: 200, body: { operationId }, ...others };
 }
 

@@ -159,7 +159,7 @@ function pauseAfter(attempt: Attempt, made: number): number {
 
 /**
  * The same request under the same key. Where the key already stands for an operation that failed, svc would answer with that failure for as
- * long as it is kept; asked to, it writes again in place of that operation, if nothing of it was done.
+ * long as it is kept; asked to, it writes again in place of that operation, where that may be repeated.
  */
 function nextOf(call: Call, attempt: Attempt): Call {
   if (!call.headers.has(keyHeader) || 'lost' in attempt || !isSpent(attempt.problem)) return call;

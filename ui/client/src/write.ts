@@ -19,7 +19,8 @@ export interface WriteOptions extends CallOptions {
   idempotencyKey?: string;
   /**
    * Where the key stands for a write that failed, and nothing of it was done or may have been, it is written again, in an operation that
-   * stands in place of the failed one; otherwise that failure is the answer as long as the key is kept.
+   * stands in place of the failed one, as is an update or a delete of unknown outcome that is `retryable`; otherwise that failure is the
+   * answer as long as the key is kept.
    */
   retryFailed?: boolean;
 }

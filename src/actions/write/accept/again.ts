@@ -3,10 +3,12 @@ import { wholeProject } from '../../../events/index.ts';
 import { Problem } from '../../../kit/problem.ts';
 import {
   isNotDone,
+  isUnresolved,
   type KeyClaim,
   type Operations,
   type WrittenOperation,
 } from '../../../operations/index.ts';
+import { storedWriteOf } from '../prepare/stored.ts';
 
 /** The key under which an operation is written again, by whomever: a second time it stands for the first. */
 export function keyOfRetry(operationId: string): KeyClaim {
@@ -14,15 +16,15 @@ export function keyOfRetry(operationId: string): KeyClaim {
   return { principal: 'retry', key: operationId, hash, forever: true };
 }
 
-/** What a request is accepted under, and the write of which nothing was done that it is made in place of. */
+/** What a request is accepted under, and the failed write that it is made in place of. */
 export interface Repetition {
   claim: KeyClaim;
   retryOf?: WrittenOperation;
 }
 
 /**
- * What a request is accepted under whose key may stand for a write of which nothing was done. Goes from that write to those that were made
- * in its place, by requests with `Retry-Failed` or by `:retry`. What may have been done, or is under way, is the end: it is answered as it is.
+ * What a request is accepted under whose key may stand for a write that failed. Goes from that write to those that were made in its place,
+ * by requests with `Retry-Failed` or by `:retry`. What may not be repeated, or is under way, is the end: it is answered as it is.
  */
 export async function repetitionOf(
   operations: Pick<Operations, 'earlierUse' | 'written'>,
@@ -36,7 +38,7 @@ export async function repetitionOf(
     const written = await operations
       .written(wholeProject(projectId), earlier.operationId)
       .catch(whereForgotten);
-    if (!written || !didNothing(written)) return { claim: at.claim };
+    if (!written || !isRepeatable(written)) return { claim: at.claim };
     at = { claim: keyOfRetry(earlier.operationId), retryOf: written };
   }
 }
@@ -47,7 +49,22 @@ function whereForgotten(error: unknown): undefined {
   throw error;
 }
 
-/** Whether an operation failed, and none of its records was done or may have been. Pure. */
-export function didNothing({ operation, records }: WrittenOperation): boolean {
-  return operation.status === 'failure' && records.every(isNotDone);
+/** Whether an operation failed, and each of its records may be written again. Pure. */
+function isRepeatable(written: WrittenOperation): boolean {
+  return written.operation.status === 'failure' && written.records.every(repeatableOf(written));
+}
+
+/**
+ * Which records of a write may be written again by whoever knows its key: those that were not done, and of updates and deletes, which leave
+ * the same state (docs/invariants.md, 15), also those of unknown outcome of which its answer said so. Pure.
+ */
+export function repeatableOf({ request }: Pick<WrittenOperation, 'request'>): typeof isNotDone {
+  const { kind } = storedWriteOf(request);
+  const leavesTheSame = kind === 'update' || kind === 'delete';
+  return (record) =>
+    isNotDone(record) ||
+    (leavesTheSame &&
+      isUnresolved(record) &&
+      record.outcome?.kind === 'unknown' &&
+      record.outcome.failure.retryable);
 }
