@@ -25,6 +25,18 @@ describe('src/kit/lookup', () => {
     expect(asked).toEqual([['b'], ['a']]);
   });
 
+  it('forgets what was not there, also what is being asked', async () => {
+    const known = ['a'];
+    const { asked, lookup } = counted(known);
+    await lookup(['b']);
+    const asking = lookup(['c']);
+    lookup.forgetAbsent();
+    expect((await asking).get('c')).toBeUndefined();
+    known.push('b', 'c');
+    expect([...(await lookup(['b', 'c'])).keys()]).toEqual(['b', 'c']);
+    expect(asked).toHaveLength(3);
+  });
+
   it('asks one query at a time for whatever many want', async () => {
     const { asked, lookup, most } = counted(['k7']);
     const answers = await Promise.all(Array.from({ length: 2_000 }, (_, at) => lookup([`k${at}`])));

@@ -55,6 +55,8 @@ export interface Projects extends Admitting {
   /** A new project with its first key. Throws already-exists. */
   create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
   update(id: string, change: store.ProjectChange): Promise<Project>;
+  /** After its rows were written elsewhere: what this node remembers of its keys and origins, and that a key is not there. */
+  forget(id: string): void;
   /** Whether a page of this origin may call from a browser. See {@link AllowedOrigins}. */
   allowsOrigin(origin: string, projectIdOrName?: string): Promise<boolean>;
   /** The origins of a project whose pages may call, with those of the operator. */
@@ -302,7 +304,12 @@ interface Kept {
 function keeping(
   database: Database,
   { apiKeys, jwtKeys, origins, keepDays, hooks }: Kept,
-): Pick<Projects, 'get' | 'listFor' | 'create' | 'update'> {
+): Pick<Projects, 'get' | 'listFor' | 'create' | 'update' | 'forget'> {
+  function forget(id: string): void {
+    origins.forget();
+    for (const keys of [apiKeys, jwtKeys]) keys.forgetProject(id);
+  }
+
   return {
     get: async (id) => (await store.findProject(database, id)) ?? absent(id),
     listFor: ({ person, projectId }) => store.listProjects(database, person?.projectIds ?? [projectId]),
@@ -337,10 +344,11 @@ function keeping(
           return after;
         }),
       );
-      origins.forget();
-      if (name !== undefined) for (const keys of [apiKeys, jwtKeys]) keys.forgetProject(id);
+      if (name === undefined) origins.forget();
+      else forget(id);
       return updated;
     },
+    forget,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Clash, PortableRow } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
 import { Problem, problem } from '../kit/problem.ts';
 import { Turns } from '../kit/turns.ts';
+import type { Projects } from '../projects/index.ts';
 import type { Catalog } from '../providers/index.ts';
 import {
   inSlices,
@@ -40,6 +41,7 @@ export interface Transfer {
 export function createTransfer(
   { database, vault }: Pick<Ground, 'database' | 'vault'>,
   catalog: Catalog,
+  projects: Pick<Projects, 'forget'>,
 ): Transfer {
   return {
     async export(project, request) {
@@ -77,6 +79,7 @@ export function createTransfer(
       const unknown = await unknownProviders(content, catalog);
       if (unknown.length > 0) throw clashProblem(unknown);
       const written = await writeAll({ database, vault }, projectId, content, dryRun);
+      if (!dryRun) projects.forget(projectId);
       return { projectId, dryRun, ...written, warnings: warningsOf(file) };
     },
   };

@@ -17,6 +17,7 @@ describe('test/journeys/transfer', () => {
   let there: TestDatabase;
   const customers: Customer[] = [];
   let file: ProjectFile;
+  let chiefKey: string;
 
   const at = (platform: Platform, path: string): string => `/projects/${platform.projectId}${path}`;
   const exported = (body: object = {}) =>
@@ -50,9 +51,10 @@ describe('test/journeys/transfer', () => {
       beside: from,
       env: { SVC_ENCRYPTION_KEYS: `other:${Buffer.alloc(32, 9).toString('base64')}` },
     });
-    const must = async (method: string, path: string, body: object): Promise<void> => {
+    const must = async (method: string, path: string, body: object): Promise<string> => {
       const { status, text } = await from.call(method, at(from, path), body);
       if (status > 201) throw new Error(text);
+      return text;
     };
     await must('POST', '/destinations', {
       name: 'd',
@@ -64,7 +66,8 @@ describe('test/journeys/transfer', () => {
       from,
       manifest.replace('destination: d\n', "destination: d\n          schedule: '0 4 * * *'\n"),
     );
-    await must('POST', '/api-keys', { label: 'chief', scopes: ['full', 'operator', 'metrics'] });
+    const chief = { label: 'chief', scopes: ['full', 'operator', 'metrics'] };
+    chiefKey = (JSON.parse(await must('POST', '/api-keys', chief)) as { key: string }).key;
     const read = { objects: { contacts: { objectName: 'contacts' } } };
     customers.push(await install(from, 'hubspot-crm', 'acme', { read }));
     customers.push(await install(from, 'salesforce-crm', 'acme'));
@@ -264,8 +267,12 @@ describe('test/journeys/transfer', () => {
     await to.call('DELETE', at(to, `/destinations/${other.body.id}`));
   });
 
-  it('comes in whole; a second import changes nothing', async () => {
+  it('comes in whole, also for who was refused a moment before; a second import changes nothing', async () => {
+    const asChief = () =>
+      to.call('GET', at(to, '/connections'), undefined, { headers: { 'x-api-key': chiefKey } });
+    expect((await asChief()).status).toBe(401);
     const first = await imported();
+    expect((await asChief()).status).toBe(200);
     expect(first).toMatchObject({
       status: 200,
       body: { created: { ...file.counts, apiKeys: 1, settings: 0 }, warnings: [] },

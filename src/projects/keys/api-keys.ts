@@ -38,7 +38,7 @@ export interface ApiKeys {
   get(projectId: string, id: string): Promise<ApiKey>;
   update(projectId: string, id: string, change: store.ApiKeyChange): Promise<ApiKey>;
   delete(projectId: string, id: string): Promise<void>;
-  /** After a change of what the keys of a project carry. */
+  /** After a change of what the keys of a project carry, or of which there are. */
   forgetProject(projectId: string): void;
   close(): Promise<void>;
 }
@@ -50,7 +50,8 @@ const malformed =
 export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys {
   const { database } = ground;
   const uses = createUseLog(ground, store.touchApiKeys);
-  const cache = createCache({ load: createLookup((ids) => store.loadApiKeys(database, ids)) });
+  const load = createLookup((ids) => store.loadApiKeys(database, ids));
+  const cache = createCache({ load });
 
   function admit(parts: KeyParts, known: store.ApiKeyRecord | undefined): Principal | undefined {
     const principal = principalOf(parts, known);
@@ -96,7 +97,10 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
       });
       cache.invalidate(id);
     },
-    forgetProject: (projectId) => cache.invalidateWhere(({ project_id }) => project_id === projectId),
+    forgetProject(projectId) {
+      load.forgetAbsent();
+      cache.invalidateWhere(({ project_id }) => project_id === projectId);
+    },
     close: async () => {
       cache.close();
       await uses.close();

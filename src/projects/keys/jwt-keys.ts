@@ -93,7 +93,10 @@ export function createJwtKeys(ground: Pick<Ground, 'database' | 'log'>): JwtKeys
       });
       cache.invalidate(id);
     },
-    forgetProject: (projectId) => cache.invalidateWhere((key) => key.projectId === projectId),
+    forgetProject(projectId) {
+      load.forgetAbsent();
+      cache.invalidateWhere((key) => key.projectId === projectId);
+    },
     close: async () => {
       cache.close();
       await uses.close();
