@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../test/database.ts';
+import { startPlatform } from '../../test/platform.ts';
 import { openFolder } from './run.fixture.ts';
 
 describe('cli/doctor', () => {
@@ -15,6 +17,19 @@ describe('cli/doctor', () => {
     expect(out).toContain(`http://127.0.0.1:${port} did not answer in 5 s`);
     expect(out).not.toMatch(/cannot be reached|Start svc/);
     silent.close();
+    await at.close();
+  }, 60_000);
+
+  it('knows the port of the proxy for what it is', async () => {
+    const at = await openFolder();
+    const test = await createTestDatabase();
+    const platform = await startPlatform({ databaseUrl: test.url });
+    const { code, out } = await at.run(['doctor'], { env: { SVC_API_URL: platform.proxy } });
+    expect(code).toBe(4);
+    expect(out).toContain(`what answers at ${platform.proxy} is the proxy of svc`);
+    expect(out).toContain('Name the address of its management surface');
+    await platform.stop();
+    await test.drop();
     await at.close();
   }, 60_000);
 

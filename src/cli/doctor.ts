@@ -1,4 +1,4 @@
-import { answerOf, Svc, SvcError } from '../../ui/client/src/index.ts';
+import { answerOf, readProblem, Svc, SvcError } from '../../ui/client/src/index.ts';
 import { describeFindings, faulty, good, warning, type Finding } from '../kit/finding.ts';
 import { addressOf, credentialsOf, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -40,22 +40,33 @@ async function examineServer(url: string): Promise<Finding[]> {
           : 'Start svc (npx svc dev), or name the server by --url, SVC_API_URL or svc login.',
       ),
     ];
-  const { info } = Object(await about.answer.json().catch(() => undefined)) as {
-    info?: { version?: string };
-  };
-  if (info?.version === undefined)
-    return [
-      faulty(
-        'server',
-        `what answers at ${url} is not svc`,
-        'Name the address of its management surface, such as http://127.0.0.1:4000.',
-      ),
-    ];
+  const text = await about.answer.text().catch(() => '');
+  const version = versionIn(text);
+  if (version === undefined) return [judgeOther(url, about.answer, text)];
   return [
-    judgeVersion(url, info.version),
+    judgeVersion(url, version),
     await examineReadiness(url),
     ...judgeClock(about.answer.headers.get('date')),
   ];
+}
+
+function versionIn(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { info?: { version?: string } } | null)?.info?.version;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What does not describe the API may be svc: where its database is held, and at the port of the proxy. */
+function judgeOther(url: string, { status, headers }: Response, text: string): Finding {
+  const remedy = 'Name the address of its management surface, such as http://127.0.0.1:4000.';
+  const told = readProblem(text, status);
+  if (told?.type !== `urn:svc:problem:${told?.code}`)
+    return faulty('server', `what answers at ${url} is not svc`, remedy);
+  if (headers.has('x-svc-problem') && told.code !== 'restored')
+    return faulty('server', `what answers at ${url} is the proxy of svc`, remedy);
+  return faulty('server', `${url} answers: ${told.detail}`, told.remedy ?? remedy);
 }
 
 function judgeVersion(url: string, version: string): Finding {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChild } from '../../scripts/child.ts';
+import { openFolder } from '../../src/cli/run.fixture.ts';
 import { openDatabase } from '../../src/kit/db/database.ts';
 import { deploy, effects, fault, install, simulator, type Customer } from '../customer.ts';
 import { sleep } from '../../src/kit/retry.ts';
@@ -85,6 +86,11 @@ describe('test/restore/copy', () => {
           expect.objectContaining({ code: 'restored' }),
         ]);
       }
+      const at = await openFolder();
+      const looked = await at.run(['doctor'], { env: { SVC_API_URL: held.base } });
+      expect(looked).toMatchObject({ code: 4, out: expect.stringContaining('The database is held: ') });
+      expect(looked.out).toContain('svc restore resume');
+      await at.close();
       expect(held.child.said()).not.toContain('"level":50');
       for (const name of ['keyed', 'keyless', 'update']) await customer.settled(ids[name] ?? '');
     } finally {
