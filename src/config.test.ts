@@ -103,6 +103,9 @@ describe('config', () => {
     'mysql://u:hunter2@h/d',
     'svc',
     'postgres://u:hunter2#@h/d',
+    'postgres://u:P@hunter2#@h/d',
+    'postgres://u:P@hunter2/@h/d',
+    'postgres://u:P@hunter2?@h/d',
     '/run/postgresql',
   ])('refuses %s as the URL of a database, and does not repeat it', (url) => {
     for (const name of ['DATABASE_URL', 'SVC_DATABASE_DIRECT_URL']) {
@@ -116,6 +119,9 @@ describe('config', () => {
     'postgresql://u:p@h:5432/d?sslmode=require',
     'postgres:///d?host=/run/postgresql',
     'postgres://u@%2Frun%2Fpostgresql/d',
+    'postgres://u:P%40%23%2F%3F@h/d?sslmode=require',
+    'postgres://u:P@p@h/d',
+    'postgres://h/d?user=u@h&sslrootcert=/etc/ca.pem',
   ])('takes %s', (url) => {
     expect(issuesOf({ DATABASE_URL: url, SVC_ENCRYPTION_KEYS: generateMasterKey('a') })).toEqual([]);
   });

@@ -57,10 +57,17 @@ export function httpUrl(value: string | undefined): string | undefined {
 
 /** The value holds a password: the fault does not repeat it. */
 export function postgresUrl(value: string | undefined): string | undefined {
-  if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
+  if (value === undefined) return value;
+  const url = URL.parse(value);
+  if (url && /^postgres(ql)?:$/.test(url.protocol) && !isCutInPassword(url)) return value;
   throw new Error(
-    'must be a URL such as postgres://user:password@host:5432/name; in a password @ : / # are written %40 %3A %2F %23',
+    'must be a URL such as postgres://user:password@host:5432/name; in a password @ : / ? # are written %40 %3A %2F %3F %23',
   );
+}
+
+/** Of a password with an unescaped `/`, `?` or `#` a part would be the host, which is looked up and told. A user in a parameter may have an `@`. */
+function isCutInPassword({ pathname, search, hash }: URL): boolean {
+  return hash !== '' || pathname.includes('@') || /@[^&]*\//.test(search);
 }
 
 /** `name=origin,name=origin`, each an origin without a path. */
