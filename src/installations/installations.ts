@@ -239,12 +239,10 @@ async function absencesIn(
 ): Promise<Absence[]> {
   const { provider } = content;
   const connector = connectorOf(provider);
-  const [asked] = connector
-    ? (await connections.list(wholeProject(projectId), { provider }, { limit: mostLookedAt })).filter(
-        ({ status }) => status !== 'bad_credentials',
-      )
-    : [];
-  if (!connector || !asked) return [];
+  if (!connector) return [];
+  const newest = await connections.list(wholeProject(projectId), { provider }, { limit: mostLookedAt });
+  const asked = newest.find(({ status }) => status !== 'bad_credentials');
+  if (!asked) return newest.length === 0 ? [] : [uncheckedAt(provider, ', since no connection to it works')];
   const answer = connections
     .client(projectId, asked.id)
     .then((client) => findAbsences(connector, client, describedOnce(connector, client), content))
@@ -252,10 +250,10 @@ async function absencesIn(
   return Promise.race([answer, setTimeout(askForMs, [uncheckedAt(provider)], { ref: false })]);
 }
 
-const uncheckedAt = (provider: string): Absence => ({
+const uncheckedAt = (provider: string, why = ' now'): Absence => ({
   rule: 'names-unchecked',
   path: [],
-  message: `${provider} could not be asked now: whether it has the objects and fields that are named was not checked`,
+  message: `${provider} could not be asked${why}: whether it has the objects and fields that are named was not checked`,
 });
 
 /** The installation that a JSON Patch is for: by its id, or by the group. Throws invalid-request and installation-not-found. */

@@ -137,5 +137,18 @@ integrations:
       );
       await simulator(platform.hubspot, 'DELETE', '/faults');
     }
+
+    await test.database.raw(`UPDATE connection SET status = 'bad_credentials' WHERE provider = 'hubspot'`);
+    const unasked = await platform.call<{ warnings?: { rule: string; message: string }[] }[]>(
+      'PUT',
+      '/projects/default/integrations:batch',
+      { sourceYaml: sourceYaml.replace('emaill', 'emailll') },
+    );
+    expect(unasked.body[0]?.warnings).toContainEqual(
+      expect.objectContaining({
+        rule: 'names-unchecked',
+        message: expect.stringContaining('could not be asked, since no connection to it works') as string,
+      }),
+    );
   });
 });
