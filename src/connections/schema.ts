@@ -138,11 +138,11 @@ export const Connection = Type.Object(
 );
 export type Connection = Static<typeof Connection>;
 
-/** Body of POST /oauth-connect; `returnUrl` is an addition. */
+/** Body of POST /v1/oauth-connect; `returnUrl` is an addition. */
 export const OAuthConnectRequest = Type.Object(
   {
     projectIdOrName: ref('The project, by id or name.'),
-    provider: ref('A key of GET /providers.'),
+    provider: ref('A key of GET /v1/providers.'),
     groupRef: reference("The group, by the builder's own id."),
     consumerRef: reference("The person who connects, by the builder's own id."),
     groupName: Type.Optional(
@@ -229,7 +229,7 @@ const credentialBlocks = {
 };
 
 const requestFields = {
-  provider: Type.Optional(ref('A key of GET /providers.')),
+  provider: Type.Optional(ref('A key of GET /v1/providers.')),
   groupRef: Type.Optional(reference("The group, by the builder's own id.")),
   groupName: Type.Optional(
     shownName(255, 'Default: groupRef. Front-end tokens name a group that has no name yet, and rename none.'),

@@ -31,7 +31,7 @@ export const deliveryProblems = {
   'message-not-kept': kind(
     409,
     'The content of the message is no longer kept',
-    'Read the records again: POST …/installations/{installation}/reads. To keep the content of what is delivered from now on, set `keepDays.messages` of the project to the days that it is wanted for.',
+    'Read the records again: POST /read/v1/projects/{project}/integrations/{integration}/objects/{object}. To keep the content of what is delivered from now on, set `keepDays.messages` of the project to the days that it is wanted for.',
     'The project keeps no content of messages that were delivered (`keepDays.messages` is 0), or did not when this one was. Nothing was sent.',
   ),
   'destination-takes-records-only': kind(

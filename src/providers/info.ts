@@ -3,7 +3,7 @@ import { foundNamesOf } from './contradictions.ts';
 import { abilitiesOf, type Abilities } from './connectors.ts';
 import { Oauth2Info, type ProviderInfo, type Support } from './schema.ts';
 
-/** A provider as GET /providers shows it, without what only the connector needs. */
+/** A provider as GET /v1/providers shows it, without what only the connector needs. */
 export function providerInfo(provider: Provider): ProviderInfo {
   const support = supportOf(provider.name);
   // A connector speaks to the API of the default module; the others are reached through the proxy.

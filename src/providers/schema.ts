@@ -169,7 +169,7 @@ const MetadataInput = Type.Object(
 export const Metadata = Type.Object({ input: Type.Array(MetadataInput) }, closed);
 export const Module = { displayName: Type.String(), baseURL: TemplateUrl };
 
-/** What a provider's file and GET /providers say alike. */
+/** What a provider's file and GET /v1/providers say alike. */
 export const identity = {
   name: Type.String({ pattern: '^[A-Za-z0-9]+$' }),
   displayName: Type.String({ minLength: 1 }),
@@ -207,7 +207,7 @@ const Support = Type.Object(
 );
 export type Support = Static<typeof Support>;
 
-/** A provider as GET /providers shows it. */
+/** A provider as GET /v1/providers shows it. */
 export const ProviderInfo = Type.Object(
   {
     ...identity,

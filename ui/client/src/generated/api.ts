@@ -2897,7 +2897,7 @@ export interface components {
         };
         /** ConnectionRequest */
         ConnectionRequest: {
-            /** @description A key of GET /providers. */
+            /** @description A key of GET /v1/providers. */
             provider?: string;
             /** @description The group, by the builder's own id. */
             groupRef?: string;
@@ -4178,7 +4178,7 @@ export interface components {
         OAuthConnectRequest: {
             /** @description The project, by id or name. */
             projectIdOrName: string;
-            /** @description A key of GET /providers. */
+            /** @description A key of GET /v1/providers. */
             provider: string;
             /** @description The group, by the builder's own id. */
             groupRef: string;
