@@ -23,15 +23,15 @@ export const providerProblems = {
   'provider-rate-limited': kind(
     429,
     'The provider’s rate limit is reached',
-    'Wait until `retryAfter`. A write with an `Idempotency-Key` then says `Retry-Failed: true` beside it: without that, this answer comes again.',
-    'The provider answered that too many requests were made.',
+    'Send it again, not before `retryAfter`.',
+    'The provider answered that too many requests were made. Of a write that has an `operationId`, nothing was done; the same `Idempotency-Key` writes it again with `Retry-Failed: true`.',
     true,
   ),
   'provider-unreachable': varying(
     502,
     'The provider cannot be reached',
-    'Try again later. A write with an `Idempotency-Key` then says `Retry-Failed: true` beside it: without that, this answer comes again.',
-    'The connection to the provider failed, or its answer could not be understood. Of a write, nothing was done.',
+    'Try again later.',
+    'The connection to the provider failed, or its answer could not be understood. Of a write, nothing was done; where it has an `operationId`, the same `Idempotency-Key` writes it again with `Retry-Failed: true`.',
     true,
   ),
   'provider-timeout': varying(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureCategory, RecordOutcome } from '../../providers/index.ts';
-import { renderProblem } from '../../kit/problem.ts';
+import { problem, renderProblem } from '../../kit/problem.ts';
 import { answerWrite } from './answer.ts';
 import type { WritePlan } from './prepare/plan.ts';
 
@@ -100,6 +100,23 @@ describe('src/actions/write/answer', () => {
     expect(problemOf(answerWrite(plan(), id, [refused(category)]))).toEqual(expected);
     expect(problemOf(answerWrite(batch(), id, [refused(category), refused(category)]))).toEqual(expected);
   });
+
+  it.each(['rateLimit', 'providerDown'] as const)(
+    'says of a failure of category %s, which has an operation, how its key is used again',
+    (category) => {
+      const failure = { category, retryable: true, message: 'm' };
+      expect(renderedBy(answerWrite(plan(), id, [{ kind: 'notApplied', failure }]))).toMatchObject({
+        remedy: expect.stringContaining('Retry-Failed: true') as string,
+      });
+    },
+  );
+
+  it.each(['provider-rate-limited', 'provider-unreachable'] as const)(
+    'says nothing of a key where %s has no operation',
+    (code) => {
+      expect(renderProblem(problem(code, { detail: 'm' }), 'r')['remedy']).not.toMatch(/key|Retry-Failed/i);
+    },
+  );
 
   it('tells of a node that ended before the turn of a write as 503, and how to send it again', () => {
     const failure = { category: 'internal', retryable: true, message: 'm', abandoned: true } as const;

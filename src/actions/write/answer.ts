@@ -120,22 +120,17 @@ function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Res
   };
 }
 
-const sentAgain =
-  'Send the request again, with `Retry-Failed: true` where it has an `Idempotency-Key`: another node takes it.';
+const again = '`Retry-Failed: true` where it has an `Idempotency-Key`';
+/** Of what has an operation the key, if there is one, is no longer free. */
+const remedies: Partial<Record<ProblemCode, string>> = {
+  'provider-rate-limited': `Send the request again, not before \`retryAfter\`, with ${again}: without that, this answer comes again.`,
+  'provider-unreachable': `Send the request again later, with ${again}: without that, this answer comes again.`,
+  'shutting-down': `Send the request again, with ${again}: another node takes it.`,
+};
 
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf(failure: Failure, operationId: string): Problem | undefined {
-  const {
-    category,
-    message,
-    provider,
-    retryable,
-    retryAfterMs,
-    timedOut,
-    unreadable,
-    refusedHere,
-    abandoned,
-  } = failure;
+  const { category, message, provider, retryable, retryAfterMs, unreadable, refusedHere } = failure;
   const details = {
     detail: message,
     retryable,
@@ -145,11 +140,17 @@ function problemOf(failure: Failure, operationId: string): Problem | undefined {
   };
   if (unreadable) return problem('credentials-unreadable', details);
   if (refusedHere) return problem('egress-refused', details);
-  if (abandoned) return problem('shutting-down', { ...details, remedy: sentAgain });
+  const code = codeOf(failure);
+  if (!code) return undefined;
+  const remedy = retryable ? remedies[code] : undefined;
+  return problem(code, { ...details, ...(remedy === undefined ? {} : { remedy }) });
+}
+
+function codeOf({ category, retryable, timedOut, abandoned }: Failure): ProblemCode | undefined {
+  if (abandoned) return 'shutting-down';
   // A renewed token that is refused for now.
-  if (category === 'auth' && retryable) return problem('provider-unreachable', details);
-  const code = timedOut ? 'provider-timeout' : problemCodes[category];
-  return code && problem(code, details);
+  if (category === 'auth' && retryable) return 'provider-unreachable';
+  return timedOut ? 'provider-timeout' : problemCodes[category];
 }
 
 const problemCodes: Partial<Record<FailureCategory, ProblemCode>> = {
