@@ -168,7 +168,8 @@ describe('src/providers/catalog', () => {
   });
 
   it.each([
-    ['nobody', 'http://127.0.0.1:9', /origin of nobody: there is no such provider/],
+    ['nobody', 'http://127.0.0.1:9', /origin of nobody: there is no such provider in the catalogue$/],
+    ['hubspt', 'http://127.0.0.1:9', /SVC_PROVIDER_ORIGINS, origin of hubspt: .* did you mean hubspot\?/],
     ['hubspot', 'not a url', /origin of hubspot/],
     ['hubspot', 'http://127.0.0.1:9/path', /scheme, host and port only/],
     ['hubspot', 'file:///etc', /not an http or https URL/],

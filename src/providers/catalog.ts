@@ -53,8 +53,8 @@ export function loadCatalog({ directory, origins = {} }: CatalogOptions = {}): C
   }
   for (const [name, origin] of Object.entries(origins)) {
     const declaration = providers.get(name);
-    const fault = faultOfOrigin(origin, declaration);
-    if (fault !== undefined) faults.push(`origin of ${name}: ${fault}`);
+    const fault = declaration ? faultOfOrigin(origin) : noProvider(name, [...providers.keys()]);
+    if (fault !== undefined) faults.push(`SVC_PROVIDER_ORIGINS, origin of ${name}: ${fault}`);
     else if (declaration) providers.set(name, moveTo(declaration, origin));
   }
   if (faults.length > 0) throw new Error(`The provider catalogue is not valid:\n${faults.join('\n')}`);
@@ -106,8 +106,12 @@ function readDeclaration(path: string): { declaration: ProviderDeclaration } | {
   }
 }
 
-function faultOfOrigin(origin: string, declaration: ProviderDeclaration | undefined): string | undefined {
-  if (!declaration) return 'there is no such provider in the catalogue';
+function noProvider(name: string, names: readonly string[]): string {
+  const meant = nearest(name, names);
+  return `there is no such provider in the catalogue${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+function faultOfOrigin(origin: string): string | undefined {
   const url = URL.parse(origin);
   if (!url || !/^https?:$/.test(url.protocol)) return `${JSON.stringify(origin)} is not an http or https URL`;
   if (url.origin !== origin.replace(/\/$/, '')) return 'must be scheme, host and port only';
