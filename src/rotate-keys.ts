@@ -31,7 +31,7 @@ export async function rotateAllKeys(
     );
     if (used !== undefined) {
       say(
-        `A node that runs seals under the key ${used}. Put ${vault.activeKeyId} first on every node, restart them, and run this again; nothing was changed.`,
+        `A node that runs seals under the key ${used}. Put ${vault.activeKeyId} first on every node and leave ${used} behind it, restart them, and run this again; nothing was changed.`,
       );
       return false;
     }

@@ -161,7 +161,9 @@ describe('test/journeys/rotate-keys', () => {
       const early = await rotate(`${newKey},${oldKey}`);
       expect([early.code, early.said]).toEqual([
         1,
-        expect.stringContaining('A node that runs seals under the key old. Put new first on every node'),
+        expect.stringContaining(
+          'A node that runs seals under the key old. Put new first on every node and leave old behind it',
+        ),
       ]);
       expect(await countOf('new')).toBe(0);
       await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: `${newKey},${oldKey}` });
