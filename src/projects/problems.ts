@@ -13,7 +13,7 @@ export const projectProblems = {
     429,
     'Too many requests of one key',
     'Wait until `retryAfter` and send the request again; nothing of it was done. Who runs the service sets the limit.',
-    'More requests came with one API key within a second than `SVC_RATE_LIMIT_PER_KEY` allows, counted over all nodes and surfaces. The front-end tokens of a project count together.',
+    'More requests came with one API key within a second than `SVC_RATE_LIMIT_PER_KEY` allows, counted over all nodes and surfaces. The front-end tokens of a group count together.',
     true,
   ),
   'manifest-invalid': kind(
