@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { pageOf, pageQuery } from '../kit/paging-schema.ts';
+import { documentPageQuery, pageOf } from '../kit/paging-schema.ts';
 import { eventTypes, type EventType } from './event-kinds-schema.ts';
 
 export type { EventType };
@@ -33,7 +33,7 @@ export const EventQuery = Type.Object(
   {
     type: Type.Optional(EventTypeName),
     connectionId: Type.Optional(Type.String({ description: 'Of this connection only.' })),
-    ...pageQuery,
+    ...documentPageQuery(),
   },
   { additionalProperties: false },
 );

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { record, wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { OptionalPageQuery, Page } from '../kit/paging-schema.ts';
-import { beforeIdOf, listOrPage, pageOf } from '../kit/paging.ts';
+import { beforeIdOf, listOrPageOfDocuments, pageOf, type Listed } from '../kit/paging.ts';
 import { problem, refuse } from '../kit/problem.ts';
 import type { Connections } from '../connections/index.ts';
 import type { Absence, Principal, Projects } from '../projects/index.ts';
@@ -40,7 +40,13 @@ import type {
   Proposal,
   UpdateInstallationRequest,
 } from './schema.ts';
-import { areInstalled, deleteInstallationsOf, listConfigs, type InstallationRow } from './store.ts';
+import {
+  areInstalled,
+  deleteInstallationsOf,
+  installationIdsOf,
+  listConfigs,
+  type InstallationRow,
+} from './store.ts';
 import { listInstallations } from './list-store.ts';
 import { mappedFieldsOf, type DeliveredObject } from './mapped-fields.ts';
 import { installedReads, type InstalledReads } from './reads.ts';
@@ -77,17 +83,9 @@ export interface Installations {
     query: { pageSize: number; pageToken?: string },
   ): Promise<Page<Config>>;
   /** Of one integration. Newest first. */
-  list(
-    principal: Principal,
-    place: IntegrationPlace,
-    query: ListQuery,
-  ): Promise<Installation[] | Page<Installation>>;
+  list(principal: Principal, place: IntegrationPlace, query: ListQuery): Promise<Listed<Installation>>;
   /** Of all integrations of the project. */
-  listAll(
-    principal: Principal,
-    projectIdOrName: string,
-    query: ListQuery,
-  ): Promise<Installation[] | Page<Installation>>;
+  listAll(principal: Principal, projectIdOrName: string, query: ListQuery): Promise<Listed<Installation>>;
   update(
     principal: Principal,
     place: IntegrationPlace & { installationId: string },
@@ -141,7 +139,7 @@ export function createInstallations(ground: Ground, below: LowerRooms): Installa
   const targets = createTargets(ground.database);
   const deps: InstallationsDeps = { ground, ...below, targets };
   deps.projects.beforeIntegrationDelete(async (tx, projectId, integrationId) => {
-    for (const { id } of await listInstallations(tx, wholeProject(projectId), { integrationId })) {
+    for (const id of await installationIdsOf(tx, projectId, integrationId)) {
       const told = await toldOf(tx, ground.publicUrl, { projectId, id, type: 'installation.deleted' });
       await record(tx, { projectId, told });
     }
@@ -323,10 +321,10 @@ function presentMany(
   reach: Reach,
   integrationId: string | undefined,
   { groupRef, healthStatus, ...page }: ListQuery,
-): Promise<Installation[] | Page<Installation>> {
+): Promise<Listed<Installation>> {
   const unhealthy = healthStatus && healthStatus === 'unhealthy';
   const filter = { integrationId, groupRef, unhealthy };
-  return listOrPage(
+  return listOrPageOfDocuments(
     page,
     (slice) => listInstallations(ground.database, reach, filter, slice),
     async (rows) => {

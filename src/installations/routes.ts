@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
-import { listOrPageOf, optionalPageQuery, pageOf, pageQuery } from '../kit/paging-schema.ts';
+import { documentPageQuery, listOrPageOf, optionalDocumentPageQuery, pageOf } from '../kit/paging-schema.ts';
 import type { Installations } from './installations.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import {
@@ -18,16 +18,12 @@ const project = { projectIdOrName: Type.String({ description: 'Project id or nam
 const integration = { ...project, integrationId: Type.String({ description: 'Integration id or name.' }) };
 const installation = { ...integration, installationId: Type.String({ description: 'Installation id.' }) };
 const ofProject = { ...project, installationId: installation.installationId };
-// Each holds the whole of a config.
-const configsQuery = Type.Object(
-  { ...pageQuery, pageSize: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) },
-  closed,
-);
+const configsQuery = Type.Object(documentPageQuery({ maximum: 100, default: 20 }), closed);
 const listed = Type.Object(
   {
     groupRef: Type.Optional(Type.String({ description: 'Only of this group.' })),
     healthStatus: Type.Optional(Installation.properties.healthStatus),
-    ...optionalPageQuery,
+    ...optionalDocumentPageQuery,
   },
   closed,
 );

@@ -1,5 +1,6 @@
 import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
+import { documentPage, followed, type Followed } from '../kit/db/document-page.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { ConnectionStatus } from '../connections/schema.ts';
 import type { ConfigContent } from './config/schema.ts';
@@ -80,8 +81,13 @@ const follow = statement(
 
 const configs = statement(
   'installations_configs',
-  `SELECT id, revision_id, created_by, created_at, content FROM config
-   WHERE project_id = $1 AND installation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
+  `${documentPage({
+    ids: `SELECT id FROM config WHERE project_id = $1 AND installation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
+    bytes: `SELECT octet_length(content::text) FROM config
+      WHERE project_id = $1 AND installation_id = $2 AND id = page.id`,
+  })}
+   SELECT c.id, c.revision_id, c.created_by, c.created_at, c.content, ${followed} FROM listed CROSS JOIN page
+     JOIN config c ON c.project_id = $1 AND c.installation_id = $2 AND c.id = page.id ORDER BY page.place`,
 );
 
 /** Its operations are found by their group as long as they are kept. */
@@ -103,6 +109,11 @@ const removeOf = statement(
        DELETE FROM installation WHERE project_id = $1 AND integration_id = $2 RETURNING id, integration_id, group_ref),
      ${remembered}
    DELETE FROM config WHERE project_id = $1 AND installation_id IN (SELECT id FROM gone)`,
+);
+
+const idsOf = statement(
+  'installations_ids_of_integration',
+  `SELECT id FROM installation WHERE project_id = $1 AND integration_id = $2`,
 );
 
 const installed = statement(
@@ -214,13 +225,13 @@ export interface ConfigRow {
   content: ConfigContent;
 }
 
-/** What the installation was configured to, the newest first, below `beforeId`. */
+/** What the installation was configured to, the newest first, below `beforeId`; as much as fits a page. */
 export function listConfigs(
   db: Queryable,
   { project_id: projectId, id }: Pick<InstallationRow, 'project_id' | 'id'>,
   { beforeId, limit }: { beforeId: string; limit: number },
-): Promise<ConfigRow[]> {
-  return db.rows<ConfigRow>(configs, [projectId, id, beforeId, limit]);
+): Promise<(ConfigRow & Followed)[]> {
+  return db.rows<ConfigRow & Followed>(configs, [projectId, id, beforeId, limit]);
 }
 
 /** The connection that it used; undefined when there was no such installation. */
@@ -239,6 +250,14 @@ export async function deleteInstallationsOf(
   integrationId: string,
 ): Promise<void> {
   await tx.rows(removeOf, [projectId, integrationId]);
+}
+
+export async function installationIdsOf(
+  tx: Queryable,
+  projectId: string,
+  integrationId: string,
+): Promise<string[]> {
+  return (await tx.rows<{ id: string }>(idsOf, [projectId, integrationId])).map(({ id }) => id);
 }
 
 /** Whether one of the integrations has an installation. */

@@ -4,6 +4,8 @@ import { shownAs } from './document-schema.ts';
 /** How many things a page holds unless told, and how many it may. */
 export const usualSize = 200;
 const mostSize = 1_000;
+/** What the documents of a page hold, such as configs: the one that goes beyond it is its last. */
+export const mostPageBytes = 2 * 1024 * 1024;
 
 /** What a page of a list is asked for with. */
 export const pageQuery = {
@@ -13,16 +15,25 @@ export const pageQuery = {
   ),
 };
 
+const whenAsked = `With this or \`pageToken\` the answer is a page, ${usualSize} at a time unless told; without, the whole list.`;
 /** The same for a list that comes whole when no page is asked for. */
 export const optionalPageQuery = {
-  pageSize: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: mostSize,
-      description: `With this or \`pageToken\` the answer is a page, ${usualSize} at a time unless told; without, the whole list.`,
-    }),
-  ),
+  pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: mostSize, description: whenAsked })),
   pageToken: pageQuery.pageToken,
+};
+const endsEarly = `A page ends early where its things hold ${mostPageBytes / 1024 / 1024} MiB.`;
+
+/** What a page of things that hold documents is asked for with. */
+export function documentPageQuery(size: { maximum?: number; default?: number } = {}) {
+  const pageSize = Type.Integer({ ...pageQuery.pageSize, ...size, description: endsEarly });
+  return { ...pageQuery, pageSize };
+}
+
+export const optionalDocumentPageQuery = {
+  ...optionalPageQuery,
+  pageSize: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: mostSize, description: `${whenAsked} ${endsEarly}` }),
+  ),
 };
 export type OptionalPageQuery = Static<ReturnType<typeof optionalQuery>>;
 const optionalQuery = () => Type.Object(optionalPageQuery);

@@ -71,7 +71,6 @@ export interface Projects extends Admitting {
     whose: { groupRef: string; consumerRef: string; expiresInSeconds: number },
   ): Promise<FrontendToken>;
   getIntegration(projectId: string, idOrName: string): Promise<Integration>;
-  listIntegrations(projectId: string): Promise<Integration[]>;
   /** Registers who knows the persons that browsers are signed in as. */
   askForVisitorsBy(hook: VisitHook): void;
   /** Registers what is done with a new project, in its transaction. */
@@ -210,7 +209,6 @@ function confineTo(principal: Principal, idOrName: string): Reach {
 type Asking = Pick<
   Projects,
   | 'getIntegration'
-  | 'listIntegrations'
   | 'beforeIntegrationDelete'
   | 'afterRevision'
   | 'askForAbsencesBy'
@@ -223,7 +221,6 @@ type Asking = Pick<
 function asking(integrations: Integrations, providerApps: ProviderApps): Asking {
   return {
     getIntegration: (projectId, idOrName) => integrations.get(projectId, idOrName),
-    listIntegrations: (projectId) => integrations.list(projectId),
     beforeIntegrationDelete: (hook) => integrations.beforeDelete(hook),
     afterRevision: (hook) => integrations.afterRevision(hook),
     askForAbsencesBy: (hook) => integrations.askForAbsencesBy(hook),

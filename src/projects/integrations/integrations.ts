@@ -1,19 +1,35 @@
+import type { Static } from 'typebox';
 import { record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import { isId, newId } from '../../kit/ids.ts';
-import { beforeIdOf, pageOf } from '../../kit/paging.ts';
-import type { Page } from '../../kit/paging-schema.ts';
+import {
+  beforeIdOf,
+  isPageAsked,
+  madeAt,
+  pageOf,
+  placeAfter,
+  wholeList,
+  type Listed,
+} from '../../kit/paging.ts';
+import { usualSize, type OptionalPageQuery, type Page } from '../../kit/paging-schema.ts';
 import { problem } from '../../kit/problem.ts';
 import { renderPath, type Finding, type Path } from '../manifest/finding.ts';
 import { refuseContent, refuseManifest } from '../manifest/refusal.ts';
 import type { ManifestCatalog } from '../manifest/rules/context.ts';
 import { createManifestReader, type ManifestReader, type ReadManifest } from '../manifest/reader.ts';
 import { findInIntegration } from '../manifest/validate.ts';
-import type { DeployPreview, Manifest, ManifestIntegration, ManifestIssue } from '../schema.ts';
+import type {
+  DeployPreview,
+  Integration as IntegrationShape,
+  Manifest,
+  ManifestIntegration,
+  ManifestIssue,
+} from '../schema.ts';
 import { findAbsences, type AbsencesHook } from './absences.ts';
 import { planDeploy, type DeployPlan, type DeployTerms } from './deploy-plan.ts';
 import { findImpacts, showImpacts, type Installed } from './installed.ts';
 import { findLostDestinations, type DestinationsHook } from './lost-destinations.ts';
+import { presentIntegration } from './present.ts';
 import * as store from './store.ts';
 import type { Integration } from './store.ts';
 
@@ -41,7 +57,8 @@ export interface DeployOptions {
 }
 
 export interface Integrations {
-  list(projectId: string): Promise<Integration[]>;
+  /** By name where they come whole, else in the order in which they were made. */
+  list(projectId: string, query: OptionalPageQuery): Promise<Listed<Static<typeof IntegrationShape>>>;
   get(projectId: string, idOrName: string): Promise<Integration>;
   /** What an integration was, deploy by deploy, the newest first. */
   revisions(projectId: string, idOrName: string, query: PageQuery): Promise<Page<PastRevision>>;
@@ -91,7 +108,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
 
   return {
     get,
-    list: (projectId) => store.listIntegrations(database, projectId),
+    list: (projectId, query) => listIntegrations(database, projectId, query),
     revisions: (projectId, idOrName, query) => listRevisions(database, projectId, idOrName, query),
     async create(projectId, specVersion, content) {
       const errors = findInIntegration(content, contentPath, catalog).filter(
@@ -203,6 +220,26 @@ async function getIntegration(database: Database, projectId: string, idOrName: s
   throw problem('not-found', {
     detail: `There is no integration ${JSON.stringify(idOrName.slice(0, 64))} in this project.`,
   });
+}
+
+async function listIntegrations(
+  database: Database,
+  projectId: string,
+  query: OptionalPageQuery,
+): Promise<Listed<Static<typeof IntegrationShape>>> {
+  const present = (rows: Integration[]) => rows.map(presentIntegration);
+  if (!isPageAsked(query))
+    return wholeList<store.ListedIntegration, ReturnType<typeof presentIntegration>>(
+      (last) => store.integrationsBehind(database, projectId, last?.name ?? ''),
+      present,
+    );
+  const { pageSize = usualSize, pageToken } = query;
+  const behind = { ...placeAfter(pageToken), limit: pageSize + 1 };
+  const rows = await store.integrationsMadeAfter(database, projectId, behind);
+  const { results, pagination } = pageOf(rows, pageSize, (row) =>
+    madeAt({ createTime: row.createdAt.toISOString(), id: row.id }),
+  );
+  return { results: present(results), pagination };
 }
 
 async function listRevisions(

@@ -3,9 +3,12 @@ import type { Integration as IntegrationShape, Revision as RevisionShape } from 
 import type { Integration, Revision } from './store.ts';
 
 export function presentIntegration(integration: Integration): Static<typeof IntegrationShape> {
-  const { createdAt, updatedAt, latestRevision, ...rest } = integration;
+  const { id, projectId, name, provider, createdAt, updatedAt, latestRevision } = integration;
   return {
-    ...rest,
+    id,
+    projectId,
+    name,
+    provider,
     createTime: createdAt.toISOString(),
     updateTime: updatedAt.toISOString(),
     latestRevision: presentRevision(latestRevision),

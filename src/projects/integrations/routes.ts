@@ -2,8 +2,12 @@ import { Type, type Static } from 'typebox';
 import { readTextBody } from '../../kit/http/body.ts';
 import { sendList } from '../../kit/http/list.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { listOrPageOf, optionalPageQuery, pageOf, pageQuery } from '../../kit/paging-schema.ts';
-import { listOrPageOfAll } from '../../kit/paging.ts';
+import {
+  documentPageQuery,
+  listOrPageOf,
+  optionalDocumentPageQuery,
+  pageOf,
+} from '../../kit/paging-schema.ts';
 import { problem, refuse, type Issue } from '../../kit/problem.ts';
 import { maxManifestBytes } from '../manifest/read-yaml.ts';
 import { ProjectParams, projectParam } from '../path-params.ts';
@@ -70,10 +74,7 @@ const Destructive = Type.Optional(
   }),
 );
 // Each holds the whole of an integration.
-const RevisionsQuery = Type.Object(
-  { ...pageQuery, pageSize: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) },
-  closed,
-);
+const RevisionsQuery = Type.Object(documentPageQuery({ maximum: 100, default: 20 }), closed);
 // The body is empty. `null` would be sent as text.
 const Empty = Type.Unsafe<undefined>({ type: 'null', description: 'An empty body.' });
 const Warnings = Type.Object(
@@ -111,14 +112,13 @@ function reading(server: HttpServer, projects: Projects): void {
       summary: 'List the integrations with their latest revisions',
       tags: ['integrations'],
       params: ProjectParams,
-      querystring: Type.Object(optionalPageQuery, closed),
+      querystring: Type.Object(optionalDocumentPageQuery, closed),
       response: { 200: listOrPageOf(Integration) },
     },
     config: { scopes: ['read', 'frontend'] },
     handler: async (request, reply) => {
       const { id } = projects.resolveProject(request.principal, request.params.projectIdOrName);
-      const found = await projects.integrations.list(id);
-      return sendList(reply, listOrPageOfAll(request.query, found.map(presentIntegration)));
+      return sendList(reply, await projects.integrations.list(id, request.query));
     },
   });
   server.route({

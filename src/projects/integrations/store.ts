@@ -1,4 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
+import { documentPage, followed, type Followed } from '../../kit/db/document-page.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ManifestIntegration } from '../schema.ts';
 import type { RetainedObject } from './retained.ts';
@@ -23,6 +24,8 @@ export interface Integration {
   latestRevision: Revision;
 }
 
+export type ListedIntegration = Integration & Followed;
+
 interface IntegrationRow {
   id: string;
   project_id: string;
@@ -37,12 +40,28 @@ interface IntegrationRow {
   revision_created_at: Date;
 }
 
-const select = `SELECT i.id, i.project_id, i.name, i.provider, i.created_at, i.updated_at,
-    r.id AS revision_id, r.spec_version, r.content, r.retained, r.created_at AS revision_created_at
-  FROM integration i
-  JOIN revision r ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id`;
+const columns = `i.id, i.project_id, i.name, i.provider, i.created_at, i.updated_at,
+    r.id AS revision_id, r.spec_version, r.content, r.retained, r.created_at AS revision_created_at`;
+const latest = `JOIN revision r
+    ON r.project_id = i.project_id AND r.integration_id = i.id AND r.id = i.latest_revision_id`;
+const select = `SELECT ${columns} FROM integration i ${latest}`;
 
 const list = statement('integrations_list', `${select} WHERE i.project_id = $1 ORDER BY i.name`);
+const pageBy = (behind: string, order: string): string =>
+  `${documentPage({
+    ids: `SELECT i.id FROM integration i WHERE i.project_id = $1 AND ${behind} ORDER BY ${order} LIMIT $2`,
+    bytes: `SELECT octet_length(r.content::text) + coalesce(octet_length(r.retained::text), 0) FROM integration i ${latest}
+      WHERE i.project_id = $1 AND i.id = page.id`,
+  })}
+   SELECT ${columns}, ${followed} FROM listed CROSS JOIN page
+     JOIN integration i ON i.project_id = $1 AND i.id = page.id ${latest} ORDER BY page.place`;
+const byNamePage = statement('integrations_page_by_name', pageBy('i.name > $3', 'i.name'));
+// As exact as it is shown.
+const madeAt = `date_trunc('milliseconds', i.created_at), i.id`;
+const byTimePage = statement(
+  'integrations_page_by_time',
+  pageBy(`($3::timestamptz IS NULL OR (${madeAt}) > ($3, $4::uuid))`, madeAt),
+);
 const byId = statement('integrations_by_id', `${select} WHERE i.project_id = $1 AND i.id = $2`);
 const byName = statement('integrations_by_name', `${select} WHERE i.project_id = $1 AND i.name = $2`);
 const insert = statement(
@@ -68,8 +87,13 @@ const removeRevisions = statement(
 );
 const listRevisionRows = statement(
   'revisions_list',
-  `SELECT id, spec_version, content, created_at FROM revision
-   WHERE project_id = $1 AND integration_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
+  `${documentPage({
+    ids: `SELECT id FROM revision WHERE project_id = $1 AND integration_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
+    bytes: `SELECT octet_length(content::text) FROM revision
+      WHERE project_id = $1 AND integration_id = $2 AND id = page.id`,
+  })}
+   SELECT r.id, r.spec_version, r.content, r.created_at, ${followed} FROM listed CROSS JOIN page
+     JOIN revision r ON r.project_id = $1 AND r.integration_id = $2 AND r.id = page.id ORDER BY page.place`,
 );
 const now = statement('integrations_now', 'SELECT svc_now() AS now');
 const lock = statement(
@@ -90,6 +114,29 @@ export async function transactionTime(db: Queryable): Promise<string> {
 
 export async function listIntegrations(db: Queryable, projectId: string): Promise<Integration[]> {
   return (await db.rows<IntegrationRow>(list, [projectId])).map(fromRow);
+}
+
+/** By their names, behind `name`; as many as fit a page. */
+export async function integrationsBehind(
+  db: Queryable,
+  projectId: string,
+  name: string,
+): Promise<ListedIntegration[]> {
+  return pageFrom(await db.rows<IntegrationRow & Followed>(byNamePage, [projectId, null, name]));
+}
+
+/** The same in the order in which they were made, behind the one that was made at `createTime`. */
+export async function integrationsMadeAfter(
+  db: Queryable,
+  projectId: string,
+  { createTime, id, limit }: { createTime: string; id: string; limit: number },
+): Promise<ListedIntegration[]> {
+  const values = [projectId, limit, createTime || null, id || null];
+  return pageFrom(await db.rows<IntegrationRow & Followed>(byTimePage, values));
+}
+
+function pageFrom(rows: (IntegrationRow & Followed)[]): ListedIntegration[] {
+  return rows.map((row) => ({ ...fromRow(row), followed: row.followed }));
 }
 
 export async function findIntegrationById(
@@ -115,19 +162,25 @@ interface RevisionRow {
   created_at: Date;
 }
 
-/** The newest first, below `beforeId`. */
+/** The newest first, below `beforeId`; as many as fit a page. */
 export async function listRevisions(
   db: Queryable,
   projectId: string,
   integrationId: string,
   { beforeId, limit }: { beforeId: string; limit: number },
-): Promise<Omit<Revision, 'retained'>[]> {
-  const rows = await db.rows<RevisionRow>(listRevisionRows, [projectId, integrationId, beforeId, limit]);
-  return rows.map(({ id, spec_version: specVersion, content, created_at: createdAt }) => ({
+): Promise<(Omit<Revision, 'retained'> & Followed)[]> {
+  const rows = await db.rows<RevisionRow & Followed>(listRevisionRows, [
+    projectId,
+    integrationId,
+    beforeId,
+    limit,
+  ]);
+  return rows.map(({ id, spec_version: specVersion, content, created_at: createdAt, ...row }) => ({
     id,
     specVersion,
     content,
     createdAt,
+    followed: row.followed,
   }));
 }
 
