@@ -1,6 +1,7 @@
 import * as crypto from 'node:crypto';
 import { promisify } from 'node:util';
 import { problem } from '../kit/problem.ts';
+import { createQueue } from '../kit/queue.ts';
 
 /** Hashes passwords, off the event loop and few at a time. What is stored says how it was made (a PHC string). */
 export interface Passwords {
@@ -61,7 +62,7 @@ export const hasArgon2 = typeof (crypto as { argon2?: unknown }).argon2 === 'fun
 const algorithms = [...(hasArgon2 ? [argon2id] : []), scrypt];
 
 export function createPasswords(using = hasArgon2 ? argon2id : scrypt): Passwords {
-  const inTurn = createTurns();
+  const inTurn = createQueue({ atOnce: mostAtOnce, waiting: mostWaiting });
   /** Of no password; checked where nothing is stored, so that this takes as long. */
   const nobodys = formatted(using, crypto.randomBytes(saltBytes), crypto.randomBytes(digestBytes));
 
@@ -114,23 +115,4 @@ function read(stored: string): [Algorithm, Parts] {
   );
   const bytes = { salt: Buffer.from(salt, 'base64'), digest: Buffer.from(digest, 'base64') };
   return [algorithm, { name: algorithm.prefix, params, ...bytes }];
-}
-
-/** Lets so many run at once; beyond those that wait it refuses. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= mostAtOnce) {
-      if (waiting.length >= mostWaiting) throw problem('overloaded');
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  };
 }

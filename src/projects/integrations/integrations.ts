@@ -171,7 +171,7 @@ async function deploy(
   text: string,
   { destructive, only }: DeployOptions,
 ): Promise<{ integrations: Deployed[]; warnings: ManifestIssue[] }> {
-  const { manifest, check } = await readManifest(text, deps.reader);
+  const { manifest, check } = await readManifest(deps.reader, projectId, text);
   const unknown = await findStrange(deps, projectId, manifest, only);
   const { revised, ...deployed } = await deps.database.transaction(async (tx) => {
     await store.lockDeploys(tx, projectId);
@@ -199,7 +199,7 @@ async function preview(
   { destructive, only }: DeployOptions,
 ): Promise<DeployPreview> {
   const { database: db, installed } = deps;
-  const { manifest, check } = await readManifest(text, deps.reader);
+  const { manifest, check } = await readManifest(deps.reader, projectId, text);
   const terms = { destructive, only, at: await store.transactionTime(db) };
   const plan = planOrRefuse(manifest, await store.listIntegrations(db, projectId), check, terms);
   const { integrations, warnings: impacts } = await showImpacts({ db, projectId, installed }, plan, terms);
@@ -255,10 +255,11 @@ async function listRevisions(
 }
 
 async function readManifest(
-  text: string,
   reader: ManifestReader,
+  projectId: string,
+  text: string,
 ): Promise<{ manifest: Manifest; check: ReadManifest }> {
-  const check = await reader.read(text);
+  const check = await reader.read(projectId, text);
   if (!check.manifest) throw refuseManifest(check.errors);
   return { manifest: check.manifest, check };
 }

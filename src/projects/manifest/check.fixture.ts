@@ -16,7 +16,10 @@ const providers = new Map<string, ProviderFacts>([
   ['snowflake', { modules: [], reads: true, writes: false, readsAssociations: false }],
   ['notion', { modules: [], reads: false, writes: false, readsAssociations: false }],
 ]);
-const catalog: ManifestCatalog = { find: (name) => providers.get(name), names: () => [...providers.keys()] };
+export const catalog: ManifestCatalog = {
+  find: (name) => providers.get(name),
+  names: () => [...providers.keys()],
+};
 
 export const check = (text: string) => checkManifest(text, catalog);
 export const found = (text: string): string[] => {

@@ -137,6 +137,21 @@ integrations:
     expect(rules(text)).toEqual([rule]);
   });
 
+  it.each(['[],', '{},', 'a,', '`,', '&a ', ']', '-\n', 'a:\n'])(
+    'refuses a megabyte of %j by its signs, before it is read',
+    (sign) => {
+      const { findings } = readYaml(`a: [${sign.repeat(Math.floor(1_000_000 / sign.length))}`);
+      const message = 'the manifest holds more than 200000 values, keys and signs';
+      expect(findings).toMatchObject([{ rule: 'yaml-size', message }]);
+    },
+  );
+
+  it('reads as many values as there may be, however they are written', () => {
+    const members = Array.from({ length: 24_990 }, (_, at) => `{ "k": ${at} }`);
+    expect(rules(`{ "all": [${members.join(', ')}] }`)).toEqual([]);
+    expect(rules(`all:\n${members.map((_, at) => `  # ${at}\n  - k: ${at}\n`).join('')}`)).toEqual([]);
+  });
+
   it('refuses a bomb of aliases soon', () => {
     const levels = Array.from({ length: 12 }, (_, level) => {
       const content = level === 0 ? 'x' : Array.from({ length: 10 }, () => `*l${level - 1}`).join(', ');

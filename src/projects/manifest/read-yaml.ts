@@ -3,6 +3,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   parseDocument,
   type Document,
@@ -24,6 +25,8 @@ export type Locate = (path: Path) => { line: number; column: number };
 
 export const maxManifestBytes = 1024 * 1024;
 const maxNodes = 50_000;
+/** Beside blanks: a value, its key, a colon and a comma for each. */
+const maxTokens = 4 * maxNodes;
 const maxDepth = 64;
 
 /** Reads YAML 1.2. Duplicate keys are errors, merge keys are ordinary keys, aliases are bounded by what they unfold to. */
@@ -34,6 +37,11 @@ export function readYaml(text: string): YamlSource {
   const refused = (finding: Finding): YamlSource => ({ value: undefined, findings: [finding], locate });
   if (Buffer.byteLength(text) > maxManifestBytes) {
     return refused(failed('yaml-size', [], `the manifest is over ${maxManifestBytes} bytes`));
+  }
+  if (hasTooManyTokens(text)) {
+    return refused(
+      failed('yaml-size', [], `the manifest holds more than ${maxTokens} values, keys and signs`),
+    );
   }
   let document: Document.Parsed;
   try {
@@ -62,6 +70,17 @@ export function readYaml(text: string): YamlSource {
     if (error instanceof TooLarge) return refused(error.finding);
     throw error;
   }
+}
+
+/** Counted before anything is made of them: a megabyte of `[],` takes seconds and half a gigabyte, and one of errors more. */
+function hasTooManyTokens(text: string): boolean {
+  let count = 0;
+  for (const token of new Lexer().lex(text)) {
+    // What the lexer says of itself begins with a control character, as line breaks do.
+    if (token > ' ' && token.trim() !== '') count += 1;
+    if (count > maxTokens) return true;
+  }
+  return false;
 }
 
 /** A manifest whose line breaks were cut is all one comment where it begins with one. */

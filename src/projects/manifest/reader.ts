@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { createQueue } from '../../kit/queue.ts';
 import { failed } from './finding.ts';
 import type { ManifestCatalog, ProviderFacts } from './rules/context.ts';
 import type { Manifest, ManifestIssue } from '../schema.ts';
@@ -17,20 +18,23 @@ export interface ReadManifest {
 export type CatalogFacts = ReadonlyMap<string, ProviderFacts>;
 
 export interface ManifestReader {
-  /** Checks the text of an `svc.yaml` beside the event loop, one after another. */
-  read(text: string): Promise<ReadManifest>;
+  /** Checks the text of an `svc.yaml` beside the event loop, one after another; projects take turns. Throws overloaded. */
+  read(projectId: string, text: string): Promise<ReadManifest>;
   close(): Promise<void>;
 }
 
 const patienceMs = 30_000;
 const idleMs = 30_000;
 const memoryMb = 512;
+/** Of a megabyte each. A hostile one takes some seconds. */
+const texts = { atOnce: 1, waiting: 64, waitingOfOne: 8, retryAfterSeconds: 5 };
 
 /** Reads manifests in a thread, which starts with the first one and ends when none comes, or when one is too much for it. */
 export function createManifestReader(catalog: ManifestCatalog): ManifestReader {
   let thread: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createQueue(texts);
 
   async function end(): Promise<void> {
     clearTimeout(idle);
@@ -55,9 +59,9 @@ export function createManifestReader(catalog: ManifestCatalog): ManifestReader {
   }
 
   return {
-    read(text) {
-      const answer = last.then(() => readNext(text));
-      last = answer.catch(() => undefined);
+    read(projectId, text) {
+      const answer = inTurn(() => readNext(text), projectId);
+      last = Promise.allSettled([last, answer]);
       return answer;
     },
     async close() {
