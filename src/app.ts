@@ -203,7 +203,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     writes,
     retention: createRetention(ground.database, historiesOf(config)),
     streams: createStreams(changes, config),
-    transfer: createTransfer(ground, catalog, projects),
+    transfer: createTransfer({ ...ground, catalog, projects }),
     close: () => closeApp(app, changes),
   };
   registerGauges(app);

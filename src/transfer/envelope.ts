@@ -77,7 +77,8 @@ async function gathered(stream: AsyncIterable<Buffer>, most: number): Promise<Bu
   }
   const whole = Buffer.allocUnsafe(length);
   let at = 0;
-  for (const chunk of chunks) {
+  // Each chunk is let go once it stands in the whole.
+  for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) {
     whole.set(chunk, at);
     at += chunk.length;
     await turns.pass();

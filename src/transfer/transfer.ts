@@ -6,6 +6,7 @@ import { originOf, sqlState } from '../kit/db/faults.ts';
 import type { Clash, PortableRow } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
 import { Problem, problem } from '../kit/problem.ts';
+import { createQueue } from '../kit/queue.ts';
 import { Turns } from '../kit/turns.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog } from '../providers/index.ts';
@@ -38,55 +39,48 @@ export interface Transfer {
   import(projectId: string, request: ImportRequest): Promise<Import>;
 }
 
-export function createTransfer(
-  { database, vault }: Pick<Ground, 'database' | 'vault'>,
-  catalog: Catalog,
-  projects: Pick<Projects, 'forget'>,
-): Transfer {
+/** Each may hold some hundred megabytes, and what is to be imported is in memory while it waits. */
+const files = { atOnce: 1, waiting: 2, waitingOfOne: 1, retryAfterSeconds: 10 };
+
+type Deps = Pick<Ground, 'database' | 'vault'> & {
+  catalog: Catalog;
+  projects: Pick<Projects, 'forget'>;
+};
+
+export function createTransfer(deps: Deps): Transfer {
+  const inTurn = createQueue(files);
   return {
-    async export(project, request) {
-      const { id: projectId } = project;
-      const { move = false } = request;
-      // Shown to whoever has the passphrase: written down before anything leaves.
-      await record(database, {
-        projectId,
-        action: 'project.exported',
-        targetId: projectId,
-        details: { move },
-      });
-      try {
-        if (move && !(await moveConnections(database, projectId))) throw problem('export-busy', {});
-        return await makeFile({ database, vault }, project, request);
-      } catch (error) {
-        throw error instanceof Problem && mayBeDone(error) ? halfMoved(error) : error;
-      }
-    },
-    undo: (projectId) =>
-      database.transaction(async (tx) => {
-        const connections = await takeBackConnections(tx, projectId);
-        const details = { connections };
-        await record(tx, { projectId, action: 'project.takenBack', targetId: projectId, details });
-        return connections;
-      }),
-    async import(projectId, { passphrase, file, dryRun = false }) {
-      if (file.version > fileVersion)
-        throw problem('export-newer', {
-          detail: `The file has the format ${file.version}; this server reads up to ${fileVersion}.`,
-        });
-      const text = await openFile(file, passphrase);
-      if (text === undefined) throw problem('export-unreadable', {});
-      const content = await readContent(text, file.version);
-      const unknown = await unknownProviders(content, catalog);
-      if (unknown.length > 0) throw clashProblem(unknown);
-      const written = await writeAll({ database, vault }, projectId, content, dryRun);
-      if (!dryRun) projects.forget(projectId);
-      return { projectId, dryRun, ...written, warnings: warningsOf(file) };
-    },
+    export: (project, request) => inTurn(() => exportProject(deps, project, request), project.id),
+    undo: (projectId) => undoExport(deps, projectId),
+    import: (projectId, request) => inTurn(() => importProject(deps, projectId, request), projectId),
   };
 }
 
+async function exportProject(
+  deps: Deps,
+  project: { id: string; name: string },
+  request: ExportRequest,
+): Promise<Export> {
+  const { database } = deps;
+  const { id: projectId } = project;
+  const { move = false } = request;
+  // Shown to whoever has the passphrase: written down before anything leaves.
+  await record(database, {
+    projectId,
+    action: 'project.exported',
+    targetId: projectId,
+    details: { move },
+  });
+  try {
+    if (move && !(await moveConnections(database, projectId))) throw problem('export-busy', {});
+    return await makeFile(deps, project, request);
+  } catch (error) {
+    throw error instanceof Problem && mayBeDone(error) ? halfMoved(error) : error;
+  }
+}
+
 async function makeFile(
-  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  { database, vault }: Deps,
   { id: projectId, name: project }: { id: string; name: string },
   { passphrase, move: moved = false }: ExportRequest,
 ): Promise<Export> {
@@ -116,6 +110,39 @@ function halfMoved(error: Problem): Problem {
     retryable: false,
     cause: originOf(error),
   });
+}
+
+function undoExport({ database }: Deps, projectId: string): Promise<number> {
+  return database.transaction(async (tx) => {
+    const connections = await takeBackConnections(tx, projectId);
+    const details = { connections };
+    await record(tx, { projectId, action: 'project.takenBack', targetId: projectId, details });
+    return connections;
+  });
+}
+
+async function importProject(
+  deps: Deps,
+  projectId: string,
+  { passphrase, file, dryRun = false }: ImportRequest,
+): Promise<Import> {
+  if (file.version > fileVersion)
+    throw problem('export-newer', {
+      detail: `The file has the format ${file.version}; this server reads up to ${fileVersion}.`,
+    });
+  const content = await contentIn(file, passphrase);
+  const unknown = await unknownProviders(content, deps.catalog);
+  if (unknown.length > 0) throw clashProblem(unknown);
+  const written = await writeAll(deps, projectId, content, dryRun);
+  if (!dryRun) deps.projects.forget(projectId);
+  return { projectId, dryRun, ...written, warnings: warningsOf(file) };
+}
+
+/** The text of the file is not kept beside its rows. */
+async function contentIn(file: ImportRequest['file'], passphrase: string): Promise<Content> {
+  const text = await openFile(file, passphrase);
+  if (text === undefined) throw problem('export-unreadable', {});
+  return readContent(text, file.version);
 }
 
 const mostReads = 10;
@@ -200,7 +227,7 @@ type Written = Pick<Import, 'created' | 'unchanged'>;
 
 /** In one transaction: all of it comes in, or nothing. A dry run is the same, and rolled back. */
 async function writeAll(
-  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  { database, vault }: Deps,
   projectId: string,
   content: Content,
   dryRun: boolean,
