@@ -5,7 +5,7 @@ import { shownAs } from './document-schema.ts';
 export const usualSize = 200;
 const mostSize = 1_000;
 /** What the documents of a page hold, such as configs: the one that goes beyond it is its last. */
-export const mostPageBytes = 2 * 1024 * 1024;
+export const mostPageBytes = 1024 * 1024;
 
 /** What a page of a list is asked for with. */
 export const pageQuery = {

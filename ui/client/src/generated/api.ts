@@ -7354,7 +7354,7 @@ export interface operations {
     listIntegrations: {
         parameters: {
             query?: {
-                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. A page ends early where its things hold 2 MiB. */
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. A page ends early where its things hold 1 MiB. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
                 pageToken?: string;
@@ -7477,7 +7477,7 @@ export interface operations {
     listRevisions: {
         parameters: {
             query?: {
-                /** @description A page ends early where its things hold 2 MiB. */
+                /** @description A page ends early where its things hold 1 MiB. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
                 pageToken?: string;
@@ -8481,7 +8481,7 @@ export interface operations {
                 type?: "connection.created" | "connection.refreshed" | "connection.updated" | "connection.deleted" | "connection.error" | "installation.created" | "installation.updated" | "installation.deleted" | "read.backfill.done" | "read.backfill.error" | "read.schedule.paused" | "read.triggered.done" | "read.triggered.error" | "read.waiting" | "write.async.done" | "destination.webhook.disabled" | "destination.deliveries.failed";
                 /** @description Of this connection only. */
                 connectionId?: string;
-                /** @description A page ends early where its things hold 2 MiB. */
+                /** @description A page ends early where its things hold 1 MiB. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
                 pageToken?: string;
@@ -8518,7 +8518,7 @@ export interface operations {
                 groupRef?: string;
                 /** @description `unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one. */
                 healthStatus?: "healthy" | "unhealthy";
-                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. A page ends early where its things hold 2 MiB. */
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. A page ends early where its things hold 1 MiB. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
                 pageToken?: string;
@@ -8555,7 +8555,7 @@ export interface operations {
                 groupRef?: string;
                 /** @description `unhealthy`: the connection has bad credentials or is gone, or at least half of the operations of late failed, and more than one. */
                 healthStatus?: "healthy" | "unhealthy";
-                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. A page ends early where its things hold 2 MiB. */
+                /** @description With this or `pageToken` the answer is a page, 200 at a time unless told; without, the whole list. A page ends early where its things hold 1 MiB. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
                 pageToken?: string;
@@ -8804,7 +8804,7 @@ export interface operations {
     listConfigs: {
         parameters: {
             query?: {
-                /** @description A page ends early where its things hold 2 MiB. */
+                /** @description A page ends early where its things hold 1 MiB. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
                 pageToken?: string;
