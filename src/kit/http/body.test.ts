@@ -83,6 +83,7 @@ describe('kit/http/body', () => {
     ['is refused for its values', `[${'1,'.repeat(100_000)}`, ' 400 '],
     ['is no JSON', `${' '.repeat(299_999)}}`, ' 400 '],
     ['is read', `${' '.repeat(299_998)}{}`, ' 200 '],
+    ['begins with a byte order mark', `\uFEFF${' '.repeat(299_995)}{}`, ' 200 '],
   ])('a body that %s holds no room', async (_, body, status) => {
     const one = begin('/known', 300_000, body);
     await expect.poll(() => one.answer).toContain(status);

@@ -179,8 +179,10 @@ function tooLarge(limit: number): Problem {
   });
 }
 
+/** Without a byte order mark, which some editors and exports put first (RFC 8259, 8.1). */
 function textOf(bytes: Buffer): string {
-  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  if (isUtf8(bytes)) return bytes.toString('utf8', isMarked ? 3 : 0);
   throw problem('malformed-json', {
     detail: `The body is not UTF-8: byte ${firstInvalidByte(bytes)} (from 0).`,
     remedy: 'Send text in UTF-8; a file is saved as UTF-8 first.',

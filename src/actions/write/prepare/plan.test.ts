@@ -71,6 +71,11 @@ describe('actions/write/plan', () => {
       { type: 'update', record: { id: 'x'.repeat(256) } },
       'invalid-request record.id',
     ],
+    [
+      'an id with a blank',
+      { type: 'update', record: { id: ' 602', email: 'x' } },
+      'invalid-request record.id',
+    ],
     ['§4.2.1 an empty id', { type: 'update', record: { id: ' ' } }, 'invalid-request record.id'],
     ['an update of nothing', { type: 'update', record: { id: '7' } }, 'invalid-request record'],
     ['§4.2.1 a delete without an id', { type: 'delete', record: {} }, 'invalid-request record.id'],

@@ -277,19 +277,8 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
   const place = at(request, index);
   const issues: Issue[] = [];
   if (!request.record && !request.batch) return issues;
-  const { id } = item.record;
-  if (!isMade(type) && isRecordId(id) && idOf(item.record).length > maxRecordIdLength) {
-    issues.push(
-      issue(`${place}.id`, `is longer than ${maxRecordIdLength} characters; send the provider's record id`),
-    );
-  } else if (!isMade(type) && !isRecordId(id)) {
-    issues.push(
-      issue(
-        `${place}.id`,
-        `is required for ${type === 'update' ? 'an update' : 'a delete'}: the provider's record id`,
-      ),
-    );
-  }
+  const fault = isMade(type) ? undefined : faultOfId(type, item.record);
+  if (fault !== undefined) issues.push(issue(`${place}.id`, fault));
   if (type === 'delete') {
     for (const name of Object.keys(item.record).filter((key) => key !== 'id')) {
       issues.push(issue(`${place}.${name}`, 'a delete takes the id only'));
@@ -300,6 +289,15 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
     issues.push(issue(where, 'are made by a `create` only; leave them away here'));
   }
   return issues;
+}
+
+function faultOfId(type: WriteRequest['type'], record: Record<string, unknown>): string | undefined {
+  if (!isRecordId(record['id']))
+    return `is required for ${type === 'update' ? 'an update' : 'a delete'}: the provider's record id`;
+  const id = idOf(record);
+  if (/\s/.test(id)) return "holds a blank; send the provider's record id as it is";
+  if (id.length <= maxRecordIdLength) return undefined;
+  return `is longer than ${maxRecordIdLength} characters; send the provider's record id`;
 }
 
 /** Two changes of one record cannot stand or fall together: they are successive calls. */
