@@ -62,7 +62,7 @@ export function createAcceptor(
       const isSentLater = lease === null || row.mayRepeat === true;
       const submit = (): Promise<Accepted> =>
         group.submit(row).catch((error: unknown) => {
-          throw isSentLater ? explained(error, operationId, row.key) : explainedUnsent(error);
+          throw isSentLater ? explained(error, operationId, row.key) : explainedUnsent(error, row.key);
         });
       const accepted = await inSpan({ name: 'accept', kind: 'internal' }, submit);
       if (accepted?.isOthers) throw explained(doubtOf(operationId), operationId, row.key);

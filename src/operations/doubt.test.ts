@@ -86,11 +86,14 @@ describe('operations/doubt', () => {
   it('says of a synchronous write that nothing was sent', async () => {
     const lane = { projectId, id: newId(), lease: randomUUID() };
     await openNode(at.database, lane, 60_000);
-    const fate = await whenLost('ledger_accept', () =>
-      acceptor().accept(intake({ laneId: lane.id }), lane.lease),
-    );
+    const accept = (more: Partial<Intake>) =>
+      whenLost('ledger_accept', () => acceptor().accept(intake({ laneId: lane.id, ...more }), lane.lease));
+    const fate = await accept({});
     expect(fate).toMatchObject({ code: 'database-unavailable', retryable: true });
-    expect((fate as Error).message).toContain('Nothing was sent');
+    expect((fate as Error).message).toContain('Nothing was sent: ');
+    const keyed = await accept({ key: key() });
+    expect(keyed).toMatchObject({ code: 'database-unavailable', retryable: true });
+    expect((keyed as Error).message).toContain('finds what becomes of it');
   });
 
   it('says of a synchronous write that another node may send what it says of a queued one', async () => {

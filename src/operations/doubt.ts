@@ -58,10 +58,15 @@ export function explained(error: unknown, id: string, key: KeyClaim | undefined)
   return key ? openUnderKey(error, key) : openWithoutKey(error, operationId);
 }
 
-/** The same of a synchronous write that nobody else sends: what its node does not know to be stored is not sent. */
-export function explainedUnsent(error: unknown): unknown {
+/**
+ * The same of a synchronous write that nobody else sends: what its node does not know to be stored is not sent. If the node ends before it
+ * could end the write, its key stands for an unknown outcome.
+ */
+export function explainedUnsent(error: unknown, key: KeyClaim | undefined): unknown {
   if (!(error instanceof InDoubt)) return error;
-  const detail = `Nothing was sent: ${unsaid}.`;
+  const detail = key
+    ? `Nothing was sent from here: ${unsaid}. The same request with the same Idempotency-Key finds what becomes of it.`
+    : `Nothing was sent: ${unsaid}.`;
   return problem('database-unavailable', { detail, cause: originOf(error.cause) });
 }
 
