@@ -97,8 +97,6 @@ async function connect(state: State): Promise<Client> {
     keepAliveInitialDelayMillis: keepAliveMs,
   });
   state.latest = client;
-  // An error is followed by 'end'; without a listener it would end the process.
-  client.on('error', () => undefined);
   client.on('notification', ({ channel, payload }) => {
     for (const one of state.listening) if (one.channel === channel) one.heard(payload);
   });

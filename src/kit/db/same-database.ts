@@ -21,7 +21,6 @@ export async function assertSameDatabase(pooledUrl: string, directUrl: string): 
 
 async function identityOf(url: string): Promise<Identity | undefined> {
   const client = new Connection({ ...connectionSettings(url), application_name: 'svc start' });
-  client.on('error', () => undefined);
   try {
     await client.connect();
     return (await client.query<Identity>(identity)).rows[0];

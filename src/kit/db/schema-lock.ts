@@ -62,8 +62,6 @@ export async function withSchemaClient<T>(url: string, work: (client: Client) =>
     application_name: 'svc migrate',
     connectionTimeoutMillis: 5_000,
   });
-  // The statement in flight fails with the same error; without a listener the process would end.
-  client.on('error', () => undefined);
   return ownSession(async () => {
     await client.connect();
     try {

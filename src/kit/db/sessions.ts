@@ -32,7 +32,6 @@ function connectionOf(url: string): Connection {
     connectionTimeoutMillis: 5_000,
     query_timeout: 5_000,
   });
-  client.on('error', () => undefined);
   return client;
 }
 

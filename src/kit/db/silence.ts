@@ -132,7 +132,6 @@ export async function askAlone(settings: ClientConfig): Promise<unknown> {
     connectionTimeoutMillis: probeTimeoutMs,
     query_timeout: probeTimeoutMs,
   });
-  client.on('error', () => undefined);
   try {
     await client.connect();
     await client.query('SELECT 1');

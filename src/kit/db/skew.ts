@@ -33,8 +33,8 @@ export function watchSkew(
       const [row] = await database.rows<{ now: number }>(readClock);
       const answeredAt = clock();
       if (row) noteTime(database, row.now);
-      // An answer that took long says little.
-      if (!row || answeredAt - askedAt > muchSkewMs / 2) return;
+      // An answer that took long says little, and so does one during which the clock was set.
+      if (!row || Math.abs(answeredAt - askedAt) > muchSkewMs / 2) return;
       const aheadMs = (askedAt + answeredAt) / 2 - row.now;
       const isSkewed = Math.abs(aheadMs) > muchSkewMs;
       if (isSkewed && Math.abs(aheadMs - (toldMs ?? 0)) > muchSkewMs) {

@@ -52,7 +52,6 @@ async function faultOf(url: string): Promise<string | undefined> {
     application_name: 'svc start',
     connectionTimeoutMillis: 3_000,
   });
-  client.on('error', () => undefined);
   try {
     await client.connect();
     const { rows } = await client.query<{ version: number }>(
