@@ -267,6 +267,18 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     });
   });
 
+  test('what the ledger cannot tell of a stopped node’s create now is looked for later', async () => {
+    const acceptedAt = Date.now();
+    const record = fresh();
+    await attempt([record]);
+    const [result] = await resolveStopped(
+      job({ mode: 'synchronous' }),
+      { acceptedAt, records: [record], earlier: new Map() },
+      { ...sim.context(at.object), madeElsewhere: () => Promise.reject(new Error('refused')) },
+    );
+    expect(result).toMatchObject({ kind: 'unknown', failure: { pending: true } });
+  });
+
   test('without working credentials only what an earlier attempt left open waits', () => {
     const records = [fresh(), fresh()];
     const earlier = new Map<number, Failure>([

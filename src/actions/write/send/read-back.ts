@@ -124,8 +124,9 @@ async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Los
         for (const { at } of part) reader.verdicts.set(at, read);
         continue;
       }
-      const ids = [...read.found.values()].flat().map(({ recordId }) => recordId);
-      for (const id of (await reader.context.madeElsewhere?.(ids)) ?? []) reader.claimed.add(id);
+      const others = await othersOf(reader, read);
+      if (others === 'later') continue;
+      for (const id of others) reader.claimed.add(id);
       missing.push(...part.filter((one) => !isTold(reader, one, read)));
     }
   }
@@ -136,6 +137,16 @@ interface Read {
   found: Map<string, StandingRecord[]>;
   answeredAt: number;
   date: string | undefined;
+}
+
+/** Which of the records that were found other operations made; later where the ledger does not say now. */
+async function othersOf({ context }: Reader, { found }: Read): Promise<readonly string[] | 'later'> {
+  const ids = [...found.values()].flat().map(({ recordId }) => recordId);
+  try {
+    return (await context.madeElsewhere?.(ids)) ?? [];
+  } catch {
+    return 'later';
+  }
 }
 
 function isTold({ ability, verdicts, claimed }: Reader, one: Lost, read: Read): boolean {
