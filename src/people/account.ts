@@ -39,12 +39,11 @@ export function createAccount(deps: SignInDeps): Account {
     details: Record<string, unknown>,
     work: (tx: Queryable) => Promise<unknown>,
   ): Promise<void> {
-    const ended = await database.transaction(async (tx) => {
+    await database.transaction(async (tx) => {
       await work(tx);
       await recordForPerson(tx, who.id, details);
-      return sessionStore.deleteSessions(tx, who.id, who.sessionId);
+      await sessionStore.deleteSessions(tx, who.id, who.sessionId);
     });
-    sessions.forget(ended);
     sessions.forgetPerson(who.id);
   }
 

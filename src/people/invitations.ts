@@ -117,16 +117,16 @@ async function reset(
   person: persons.PersonRow & { hash: string },
   visitor: Visitor,
 ): Promise<Entered> {
-  const ended = await inOwnName(person, visitor, () =>
+  await inOwnName(person, visitor, () =>
     deps.ground.database.transaction(async (tx) => {
       await take(tx, row);
       await persons.setPersonPassword(tx, person.id, person.hash);
       await deleteSecondFactor(tx, person.id);
       await recordForPerson(tx, person.id, { password: 'reset', secondFactor: 'removed' });
-      return deleteSessions(tx, person.id);
+      await deleteSessions(tx, person.id);
     }),
   );
-  deps.sessions.forget(ended);
+  deps.sessions.forgetPerson(person.id);
   return enter(deps, { ...person, second_factor: false }, visitor);
 }
 

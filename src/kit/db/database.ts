@@ -297,8 +297,13 @@ function hasChanged(statement: Statement, { command, rowCount }: QueryResult): b
   return mayChange(statement) && !isWithout;
 }
 
-function mayChange({ text, isNote }: Statement): boolean {
-  return !isNote && changing.test(text);
+const changers = new WeakMap<Statement, boolean>();
+
+/** Looked for in a text once: some are long, and run thousands of times a second. */
+function mayChange(statement: Statement): boolean {
+  const known = changers.get(statement) ?? (!statement.isNote && changing.test(statement.text));
+  changers.set(statement, known);
+  return known;
 }
 
 interface Running {

@@ -50,8 +50,7 @@ const removeByToken = statement(
 );
 const removeOthers = statement(
   'person_sessions_delete_others',
-  `DELETE FROM person_session WHERE person_id = $1 AND id IS DISTINCT FROM $2::uuid
-   RETURNING encode(token_hash, 'hex') AS hash`,
+  'DELETE FROM person_session WHERE person_id = $1 AND id IS DISTINCT FROM $2::uuid',
 );
 const sweep = statement(
   'person_sessions_sweep',
@@ -123,7 +122,7 @@ export async function deleteSessionOf(db: Queryable, tokenHash: Buffer): Promise
   return (await db.rows(removeByToken, [tokenHash])).length > 0;
 }
 
-/** All but one; the digests of their tokens. */
-export async function deleteSessions(db: Queryable, personId: string, exceptId?: string): Promise<string[]> {
-  return hashesOf(await db.rows(removeOthers, [personId, exceptId ?? null]));
+/** All but one. */
+export async function deleteSessions(db: Queryable, personId: string, exceptId?: string): Promise<void> {
+  await db.rows(removeOthers, [personId, exceptId ?? null]);
 }
