@@ -218,7 +218,10 @@ describe('test/journeys/people-account', () => {
     expect((await change('wrong', newPassword)).status).toBe(401);
     expect((await change(password, 'pat@example.com')).body['code']).toBe('password-unfit');
     expect((await change(password, 'short')).status).toBe(400);
+    // What was read of the session just before serves no more.
+    expect((await second.call('GET', '/sessions')).status).toBe(200);
     expect((await change(password, newPassword)).status).toBe(204);
+    expect((await second.call('GET', '/sessions')).status).toBe(401);
     expect((await pat.call('GET', '/session')).status).toBe(200);
     expect((await second.call('GET', '/session')).status).toBe(401);
     expect((await signIn('pat@example.com')).answer['code']).toBe('sign-in-refused');
