@@ -20,7 +20,7 @@ export function check(world: World, stored: readonly Stored[]): string[] {
       found.push(`${marker}: failure, and it was done`);
     if (outcome?.kind === 'unknown' && !known.excused) found.push(`${marker}: unknown, and nothing was lost`);
   }
-  return [...found, ...outOfOrder(world), ...torn(world, operations, done), ...doubled(world)];
+  return [...found, ...outOfOrder(world, operations), ...torn(world, operations, done), ...doubled(world)];
 }
 
 /** All-or-none operations whose records had different outcomes. */
@@ -53,11 +53,15 @@ function doubled({ records, provider }: World): string[] {
 
 /**
  * A change never comes after a later one of the same record. Changes of one operation may be repeated together, in their
- * order, when nobody knows how far an attempt of it came: the last of them stands all the same.
+ * order, when nobody knows how far an attempt of it came: between two of them an earlier one stands for a while. Once its last
+ * change is told as done, it is the one that stands.
  */
-function outOfOrder({ records, provider }: World): string[] {
+function outOfOrder(
+  { records, provider }: World,
+  operations: ReadonlyMap<string, Pick<Stored, 'outcomes'>>,
+): string[] {
   const last = new Map<string, Known>();
-  const greatest = new Map<string, number>();
+  const greatest = new Map<string, Known>();
   const found: string[] = [];
   for (const { marker } of provider.effects) {
     const known = records.get(marker);
@@ -67,9 +71,14 @@ function outOfOrder({ records, provider }: World): string[] {
     if (before?.target && order < before.target.order && before.operationId !== known.operationId)
       found.push(`${marker} came after a later change of ${id}`);
     last.set(id, known);
-    greatest.set(id, Math.max(order, greatest.get(id) ?? 0));
+    if (order >= (greatest.get(id)?.target?.order ?? 0)) greatest.set(id, known);
   }
-  for (const [id, { target }] of last)
-    if (target?.order !== greatest.get(id)) found.push(`${id} does not hold its last change`);
+  for (const [id, newest] of greatest) {
+    const { operationId, slot } = newest;
+    const stands = last.get(id);
+    const isRepeated = stands?.operationId === operationId;
+    const isTold = operations.get(operationId)?.outcomes[slot]?.kind === 'applied';
+    if (stands !== newest && (isTold || !isRepeated)) found.push(`${id} does not hold its last change`);
+  }
   return found;
 }

@@ -322,8 +322,8 @@ const findOperations = statement(`,
     changes: [
       {
         file: 'src/kit/http/body.ts',
-        find: "if (isUtf8(bytes)) return bytes.toString('utf8');",
-        replace: "if (isUtf8(bytes) || bytes.length > 0) return bytes.toString('utf8');",
+        find: 'if (isUtf8(bytes)) return bytes',
+        replace: 'if (isUtf8(bytes) || bytes.length > 0) return bytes',
       },
     ],
     tests: ['test/journeys/client-faults.test.ts'],
