@@ -50,6 +50,9 @@ describe('kit/http/server', () => {
       handler: async (request) => request.query,
     });
     server.get('/of/:id', async () => ({}));
+    server.delete('/of/:id', async () => ({}));
+    server.post('/of/:id(^[^:]+)::cancel', async () => ({}));
+    server.post('/of::search', async () => ({}));
     server.get('/fault', async () => {
       throw new Error('a secret detail of ours');
     });
@@ -192,5 +195,19 @@ describe('kit/http/server', () => {
     expect(away.statusCode).toBe(503);
     expect(Number(away.headers['retry-after'])).toBeGreaterThan(0);
     expect((await server.inject('/nothing')).json()).toMatchObject({ code: 'route-not-found', status: 404 });
+  });
+
+  const unnamed = 'Compare method and path with the API reference at `/docs/api`.';
+
+  test.each([
+    ['PUT', '/of/7', 'This path takes DELETE and GET.'],
+    ['PUT', '/of/7:cancel?now=1', 'This path takes DELETE and GET and POST.'],
+    ['PUT', '/of:search', 'This path takes POST.'],
+    ['PUT', '/of/7/more', unnamed],
+    ['PUT', '/off', unnamed],
+  ] as const)('of %s %s, which is no route, it says: %s', async (method, url, said) => {
+    const { remedy, detail } = (await server.inject({ method, url })).json<Record<string, string>>();
+    expect(remedy).toBe(said);
+    expect(detail).toBe(`There is no ${method} ${url.split('?')[0]}.`);
   });
 });

@@ -21,6 +21,7 @@ import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { hostFault } from './host.ts';
+import { createMethods, type Methods } from './methods.ts';
 import { nulIssues } from './nul.ts';
 import { bindPageTokens } from './page-tokens.ts';
 import { tellFault } from './problem-answer.ts';
@@ -187,8 +188,10 @@ function refuseUnknownPaths(
   server: HttpServer,
   { unknownPath, remedyOfUnknownPath }: HttpServerOptions,
 ): void {
+  const methods = createMethods();
+  server.addHook('onRoute', (route) => methods.note(route));
   const routeNotFound = (request: FastifyRequest): Problem =>
-    unknownRoute(request, remedyOfUnknownPath?.(request));
+    unknownRoute(request, methods, remedyOfUnknownPath?.(request));
   // After the CORS headers, so that browsers may read the refusal.
   server.after(() =>
     server.addHook('onRequest', (request, _reply, done) =>
@@ -210,9 +213,16 @@ function withoutGoodHost({ raw }: FastifyRequest): Problem | undefined {
   return problem('malformed-request', { detail: `The header Host ${fault}.` });
 }
 
-function unknownRoute({ method, url }: FastifyRequest, remedy: string | undefined): Problem {
-  const detail = `There is no ${method} ${url.split('?', 1)[0]}.`;
-  return problem('route-not-found', { detail, ...(remedy === undefined ? {} : { remedy }) });
+function unknownRoute(
+  { method, url }: Pick<FastifyRequest, 'method' | 'url'>,
+  methods: Methods,
+  remedy: string | undefined,
+): Problem {
+  const [path = ''] = url.split('?', 1);
+  const taken = methods.of(path);
+  const helps = remedy ?? (taken.length > 0 ? `This path takes ${taken.join(' and ')}.` : undefined);
+  const detail = `There is no ${method} ${path}.`;
+  return problem('route-not-found', { detail, ...(helps === undefined ? {} : { remedy: helps }) });
 }
 
 /** Whatever was thrown, as the problem the caller sees. */
