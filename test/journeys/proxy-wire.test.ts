@@ -103,7 +103,10 @@ describe('test/journeys/proxy-wire', () => {
     const upgrade = (to: string): string => `Connection: Upgrade\r\nUpgrade: ${to}\r\n`;
     expectProblem((await send(head('GET /x', upgrade('websocket')))).message, 501, 'proxy-upgrade-refused');
     expect(provider.seen).toEqual([]);
-    expect(problemOf((await send(head('GET /x', upgrade('h2c')))).message)[0]).toBe('200');
+    const { message } = await send(head('GET /x', upgrade('h2c')) + head('GET /behind'));
+    expect(problemOf(message)[0]).toBe('200');
+    // What stood behind it in one piece is lost.
+    expect(message?.headers).toContainEqual(['Connection', 'close']);
   });
 
   it('a control header that is repeated is refused', async () => {
