@@ -33,9 +33,10 @@ export function cookieOf(publicUrl: string): SessionCookie {
 export type Provenance = 'own' | 'foreign' | 'unsaid';
 
 export function provenanceOf(headers: IncomingHttpHeaders, publicUrl: string): Provenance {
-  const { origin } = headers;
-  if (headers['sec-fetch-site'] === 'same-origin') return 'own';
-  if (origin === undefined) return headers['sec-fetch-site'] === 'cross-site' ? 'foreign' : 'unsaid';
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (site === 'same-origin') return 'own';
+  // A page of a neighbouring host is on the same site.
+  if (origin === undefined) return site === 'cross-site' || site === 'same-site' ? 'foreign' : 'unsaid';
   return origin === new URL(publicUrl).origin ? 'own' : 'foreign';
 }
 

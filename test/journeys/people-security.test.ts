@@ -69,6 +69,15 @@ describe('test/journeys/people-security', () => {
       );
     });
 
+    it.each(['cross-site', 'same-site'])(
+      'read nothing with the cookie by an image of a %s page',
+      async (site) => {
+        const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' };
+        expect((await send('GET', '/v1/projects/default/connections', headers)).status).toBe(401);
+        expect((await send('GET', '/v1/projects/default/connections', {})).status).toBe(200);
+      },
+    );
+
     it('of our own origin change things, by either header', async () => {
       expect((await send('POST', topics, { origin: platform.base }, { name: 'by-origin' })).status).toBe(201);
       expect(
