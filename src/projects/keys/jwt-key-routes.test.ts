@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openHarness, type Harness } from '../harness.fixture.ts';
@@ -10,6 +10,12 @@ const rsa = (modulusLength = 2048) =>
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
+
+function withExponent(e: string): string {
+  const { n = '' } = createPublicKey(rsa().publicKey).export({ format: 'jwk' });
+  const key = createPublicKey({ format: 'jwk', key: { kty: 'RSA', n, e } });
+  return key.export({ type: 'spki', format: 'pem' }).toString();
+}
 
 describe('src/projects/keys/jwt-key-routes', () => {
   let harness: Harness;
@@ -217,6 +223,7 @@ describe('src/projects/keys/jwt-key-routes', () => {
     ['a private key', pair.privateKey, 'private key'],
     ['text', 'hello', 'not a public key'],
     ['a short key', rsa(1024).publicKey, '2048 bits'],
+    ['a key under which everybody can sign', withExponent('AQ'), 'another public exponent than 1'],
     [
       'a key of another kind',
       generateKeyPairSync('ec', {

@@ -169,8 +169,7 @@ function principalOf(payload: JWTPayload, { id, projectId, projectName }: Verify
   return { kind: 'jwt', keyId: id, projectId, projectName, scopes: ['frontend'], groupRef, consumerRef };
 }
 
-/** Why the text is not the public key that RS256 needs, or undefined. */
-/** Why the text is no key that tokens are verified with. */
+/** Why the text is no key that tokens are verified with, or undefined. */
 export function faultOfPem(pem: string): string | undefined {
   if (/PRIVATE KEY/.test(pem)) return 'is a private key; keep it, and send the public one';
   let key: KeyObject;
@@ -180,7 +179,9 @@ export function faultOfPem(pem: string): string | undefined {
     return 'is not a public key in PEM';
   }
   if (key.asymmetricKeyType !== 'rsa') return 'must be an RSA key, for RS256';
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+  // With 1, everybody can sign.
+  if (publicExponent < 3n) return `must have another public exponent than ${publicExponent}`;
   return bits < leastModulusBits ? `must have at least ${leastModulusBits} bits; it has ${bits}` : undefined;
 }
 
