@@ -160,6 +160,13 @@ describe('test/journeys/bad-input', () => {
     );
   });
 
+  it('a group reference longer than any group has is not shown whole in the refusal', async () => {
+    const request = { groupRef: 'g'.repeat(100_000), type: 'create', record: {} };
+    const answer = await platform.call<ProblemBody>('POST', write, request);
+    expect(await told(answer)).toEqual(problem(400, 'invalid-request'));
+    expect(JSON.stringify(answer.body).length).toBeLessThan(2_000);
+  });
+
   it('JSON with a charset is JSON', async () => {
     const answer = await post(write, '{}', { 'content-type': 'application/json; charset=utf-8' });
     expect(await told(answer)).toEqual(problem(400, 'invalid-request'));

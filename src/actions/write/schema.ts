@@ -43,7 +43,11 @@ const BatchItem = Type.Object(
 /** The body of a write (§2.6). What depends on several fields is checked by the planner. */
 export const WriteRequest = Type.Object(
   {
-    groupRef: Type.String({ minLength: 1, description: 'The group whose installation is written to.' }),
+    groupRef: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The group whose installation is written to.',
+    }),
     type: Type.Union([
       Type.Literal('create'),
       Type.Literal('update'),
