@@ -56,6 +56,11 @@ describe('test/restore/copy', () => {
     await accept('keyed', { type: 'create', record: { email: 'keyed@example.com' } });
     await accept('keyless', { type: 'create', record: { firstname: 'Nobody' } });
     await accept('update', { type: 'update', record: { id: recordId, firstname: 'old' } });
+    await accept('upsert', {
+      type: 'upsert',
+      upsertBy: 'email',
+      record: { email: 'upserted@example.com', firstname: 'old' },
+    });
     await accept('gathered', {
       type: 'update',
       record: { id: recordId, lastname: 'gathered' },
@@ -92,7 +97,7 @@ describe('test/restore/copy', () => {
       expect(looked.out).toContain('svc restore resume');
       await at.close();
       expect(held.child.said()).not.toContain('"level":50');
-      for (const name of ['keyed', 'keyless', 'update']) await customer.settled(ids[name] ?? '');
+      for (const name of ['keyed', 'keyless', 'update', 'upsert']) await customer.settled(ids[name] ?? '');
     } finally {
       await held.child.end('SIGTERM');
     }
@@ -100,13 +105,13 @@ describe('test/restore/copy', () => {
 
     platform.process().kill('SIGKILL');
     const resumed = await operate(backup.url, 'restore', 'resume');
-    expect(resumed.said).toContain('2 unfinished writes ended with an unknown outcome');
+    expect(resumed.said).toContain('3 unfinished writes ended with an unknown outcome');
     expect(resumed.said).toContain('2 unfinished creates are looked for');
     expect(resumed.code).toBe(0);
     await platform.restart('SIGKILL', { DATABASE_URL: backup.url });
 
     expect(await customer.settled(ids['keyed'] ?? '')).toMatchObject({ status: 'success' });
-    for (const name of ['update', 'gathered']) {
+    for (const name of ['update', 'upsert', 'gathered']) {
       const ended = await customer.settled(ids[name] ?? '');
       expect(ended).toMatchObject({ status: 'failure', counts: { unknown: 1 } });
       expect(ended.errors?.[0]).toMatchObject({ category: 'unknownOutcome', retryable: false });

@@ -12,8 +12,7 @@ import {
 } from '../../operations/index.ts';
 import { sealSome } from './auto-batch/store.ts';
 import { storedWriteOf } from './prepare/stored.ts';
-import { defaultRetryPolicy } from './record/next-step.ts';
-import { allOutcomes, settleSynchronous, unknownOutcome } from './record/settle.ts';
+import { settleUnsent, unknownOutcome } from './record/settle.ts';
 
 /** Writes that were unfinished in a restored database. */
 export interface Doubted {
@@ -60,7 +59,7 @@ async function doubtPage(
   for (const item of items) {
     if (canBeLookedFor(item)) continue;
     const whole = await withPayloads(tx, item);
-    settled.push(settleSynchronous(whole, allOutcomes(whole, unknownOutcome(why)), defaultRetryPolicy));
+    settled.push(settleUnsent(whole, unknownOutcome(why)));
   }
   await ends.record(tx, settled);
   return { ended: settled.length, toLookUp: items.length - settled.length, last: marked.at(-1) };

@@ -24,6 +24,14 @@ export function settleSynchronous(item: WorkItem, result: ItemResult, policy: Re
   return settleBy(isPending, item, result, policy);
 }
 
+/** Of a restored database: whatever else an outcome would lead to, nothing of the item is sent any more. */
+export function settleUnsent(item: WorkItem, outcome: RecordOutcome): Settlement {
+  return finish(
+    item,
+    item.records.map(() => outcome),
+  );
+}
+
 function settleBy(
   again: (outcome: RecordOutcome) => boolean,
   item: WorkItem,
