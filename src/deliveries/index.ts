@@ -5,6 +5,7 @@ export { createDeliveries, destinationFault, type Deliveries, type FoundDestinat
 export { createDeadLetterTeller } from './dead-letters.ts';
 export { createMessageKeeper, messagePartitions } from './keeper.ts';
 export { notificationRoutes } from './notifications/index.ts';
+export { knownForMs } from './known.ts';
 export { cutMessages, type Envelope, type MessageEntry, type NewMessage } from './messages.ts';
 export { keepMessages, messageColumns, messageParts, type StartedMessage } from './store/messages.ts';
 export { portableDeliveries } from './portable-store.ts';

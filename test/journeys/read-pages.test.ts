@@ -134,6 +134,52 @@ describe('journeys/read-pages', () => {
       return emitted === names.length && delivered === names.length;
     });
   }, 60_000);
+
+  it('keeps no page for a destination that was deleted elsewhere, and goes on with the one of its name', async () => {
+    const names = Array.from({ length: 5 * contacts }, (_, at) => `more ${at}`);
+    await simulator(platform.hubspot, 'POST', '/data', {
+      object: 'contacts',
+      records: names.map((lastname) => ({ properties: { lastname } })),
+    });
+    // Gone with the first page, and this node remembers it for a while.
+    await test.database.raw(`
+      CREATE FUNCTION vanish() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        DELETE FROM destination WHERE id = NEW.destination_id;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER vanish BEFORE INSERT ON message FOR EACH ROW EXECUTE FUNCTION vanish()`);
+    await tick();
+    await until(async () => (await destinations()) === 0);
+    const run = (await feed())?.run;
+    await wait(3_000);
+    await test.database.raw('DROP TRIGGER vanish ON message');
+    const made = await platform.call('POST', `/projects/${platform.projectId}/destinations`, {
+      name: 'inbox',
+      type: 'webhook',
+      metadata: { url: receiver.url },
+    });
+    expect(made.status).toBe(201);
+    await until(async () => (await feed())?.run === null);
+    const [{ former, commits } = {}] = await test.database.raw(
+      `SELECT sum(records)::int AS former, count(DISTINCT xmin::text)::int AS commits FROM message
+      WHERE operation_id = $1 AND destination_id NOT IN (SELECT id FROM destination)`,
+      [run],
+    );
+    expect([commits, Number(former) < names.length]).toEqual([1, true]);
+    const wanted = new Set(names);
+    const arrived = () =>
+      new Set(
+        receiver
+          .entries()
+          .map(({ fields }) => String(fields['lastname']))
+          .filter((name) => wanted.has(name)),
+      );
+    await until(async () => arrived().size >= names.length - Number(former));
+  }, 60_000);
+
+  async function destinations(): Promise<number> {
+    return (await test.database.raw('SELECT FROM destination')).length;
+  }
 });
 
 /** Further than the first page. */

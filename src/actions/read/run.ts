@@ -1,4 +1,4 @@
-import { cutMessages } from '../../deliveries/index.ts';
+import { cutMessages, knownForMs } from '../../deliveries/index.ts';
 import { crashPoint } from '../../kit/crash-point.ts';
 import { faultOf } from '../../kit/db/faults.ts';
 import type { GroupCommit } from '../../kit/group-commit.ts';
@@ -186,7 +186,8 @@ async function keep(
 
 /** The run stands where it stood, or further if the answer alone was lost: it goes on from there. */
 function unkept({ ends }: Reading, outcome: undefined | { error: unknown }): Ran<RunEnd> {
-  if (!outcome) return { end: ends.later(0), heard: 'answer' };
+  // Until then this node may remember a destination that was deleted.
+  if (!outcome) return { end: ends.later(knownForMs), heard: 'answer' };
   const { error } = outcome;
   if (faultOf(error) !== 'data') return { end: ends.later(1_000), heard: 'answer' };
   const message = `a page could not be stored: ${error instanceof Error ? error.message : String(error)}`;
@@ -267,6 +268,18 @@ async function take(
   const { projectId, seq, lease } = item;
   const links = associated && rememberedOf(associated, new Set(entries.map(({ key }) => key.id)));
   const { groupRef } = target;
-  const kept = { ...taken, pages: 1, projectId, operationId, seq, lease, groupRef, hashes, made };
+  const { id: destinationId } = destination;
+  const kept = {
+    ...taken,
+    pages: 1,
+    projectId,
+    operationId,
+    seq,
+    lease,
+    groupRef,
+    destinationId,
+    hashes,
+    made,
+  };
   return { taken, kept: links ? { ...kept, links } : kept };
 }

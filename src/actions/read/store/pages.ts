@@ -27,6 +27,8 @@ export interface Page {
   estimated: number | null;
   /** Who is read for. */
   groupRef: string;
+  /** Where its records go. */
+  destinationId: string;
   /** Records that the next run will find again. */
   hashes: Buffer;
   /** What is remembered of the associations of records; missing where nothing is. */
@@ -34,23 +36,24 @@ export interface Page {
   made: readonly NewMessage[];
 }
 
-const firstOfMessages = 13;
+const firstOfMessages = 14;
 const firstOfLinks = firstOfMessages + messageColumns([]).length;
 
 /**
- * The place of a run, its messages and their deliveries are one commit, while the fence of the run holds and its feed names it. Its operation is
- * left alone: what counts deliveries there would wait for each page, and each page for it.
+ * The place of a run, its messages and their deliveries are one commit, while the fence of the run holds, its feed names it and its destination
+ * is there: a node may remember one that was deleted elsewhere. Its operation is left alone: what counts deliveries there would wait for each page, and each page for it.
  */
 const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
-      $9::bigint[], $10::bigint[], $11::text[], $12::int[]) WITH ORDINALITY
-      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, n)),
+      $9::bigint[], $10::bigint[], $11::text[], $12::int[], $13::uuid[]) WITH ORDINALITY
+      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, destination_id, n)),
   ${fenced('input')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
       estimated = i.estimated, failures = 0, failing_since = NULL
     FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
+      AND EXISTS (SELECT FROM destination d WHERE d.project_id = i.project_id AND d.id = i.destination_id)
       AND (r.type = 'triggered' OR r.id = (
         SELECT ${runOfFeed} FROM read_feed f
         WHERE f.project_id = r.project_id AND f.installation_id = r.installation_id AND f.object = r.object
@@ -67,7 +70,7 @@ const keepLinked = statement('read_page_linked', keepText(`${linkParts(firstOfLi
 /** Of a page that was kept, the messages that are started. */
 export type Kept = StartedMessage[];
 
-/** Undefined for a page that was not kept: its run is in other hands, or is further, or was dropped with its feed. */
+/** Undefined for a page that was not kept: its run is in other hands, is further, or was dropped with its feed, or its destination was deleted. */
 export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept | undefined)[]> {
   const column = <T>(read: (page: Page) => T): T[] => pages.map(read);
   const numbered = <Part>(parts: (page: Page) => readonly Part[]): (Part & { n: number })[] =>
@@ -86,6 +89,7 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept
     column((one) => one.estimated),
     column((one) => one.hashes.toString('base64')),
     column((one) => one.pages),
+    column((one) => one.destinationId),
     ...messageColumns(numbered(({ made }) => made)),
     ...(links.length > 0 ? linkColumns(links) : []),
   ]);
