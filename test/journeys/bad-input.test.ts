@@ -161,10 +161,9 @@ describe('test/journeys/bad-input', () => {
   });
 
   it('a group reference longer than any group has is not shown whole in the refusal', async () => {
-    const request = { groupRef: 'g'.repeat(100_000), type: 'create', record: {} };
-    const answer = await platform.call<ProblemBody>('POST', write, request);
-    expect(await told(answer)).toEqual(problem(400, 'invalid-request'));
-    expect(JSON.stringify(answer.body).length).toBeLessThan(2_000);
+    const groupRef = 'g'.repeat(100_000);
+    const answer = await platform.call('POST', write, { groupRef, type: 'create', record: {} });
+    expect([answer.status, answer.text.length < 2_000]).toEqual([400, true]);
   });
 
   it('JSON with a charset is JSON', async () => {
