@@ -56,6 +56,13 @@ function found(
 }
 
 describe('judge', () => {
+  it('finds lost what was accepted and is not there; of what was in doubt, only if it was done', () => {
+    const inDoubt: Accepted = { ...update, kind: 'upsert', claim: 'unknown', hasKey: false, isInDoubt: true };
+    expect(found({ ...update, claim: 'unknown' }, [], [])).toEqual({ lost: ['w1c1x1'] });
+    expect(found(inDoubt, [], [])).toEqual({});
+    expect(found(inDoubt, [])).toMatchObject({ lost: ['w1c1x1'] });
+  });
+
   it('accepts an operation that ended without effect before its unanswered request was repeated', () => {
     expect(found(update, [ended, applied])).toEqual({});
   });

@@ -17,6 +17,8 @@ export interface Accepted {
   target?: Write['target'];
   allOrNone?: true;
   claim?: Claim;
+  /** Its operation was named as one that may not be there. */
+  isInDoubt?: true;
   /** Whether it was sent with an `Idempotency-Key`. */
   hasKey: boolean;
   /** What came of the requests of this write before the one that was accepted. */
@@ -152,6 +154,11 @@ function mayBeStored({ route }: Write, { code }: WriteAnswer): boolean {
   return route !== 'synchronous' && code === 'outcome-unknown';
 }
 
+/** The same of a synchronous upsert without a key: it was sent, or another node may send it, or it is not there. */
+function isDoubtOf({ route, kind, key }: Write, { code }: WriteAnswer): boolean {
+  return route === 'synchronous' && kind === 'upsert' && key === undefined && code === 'outcome-unknown';
+}
+
 /** The first request with this key is under way: the answer names its operation only. */
 function isBusy({ code }: WriteAnswer): boolean {
   return code === 'idempotency-key-in-flight';
@@ -207,6 +214,7 @@ function acceptedOf(write: Write, body: WriteAnswer, requests: Pick<Accepted, 'b
     at: Date.now(),
     operationId: body.operationId ?? '',
     ...(write.route === 'synchronous' ? { claim: claimOf(body) } : {}),
+    ...(isDoubtOf(write, body) ? { isInDoubt: true } : {}),
   };
 }
 

@@ -64,8 +64,10 @@ export function judge(evidence: Evidence): Verdict {
   const byMarker = Map.groupBy(effects, ({ marker }) => marker);
   const done = (marker: string): boolean => byMarker.has(marker);
 
-  const lost = [...requests].flatMap(([marker, { operationId }]) =>
-    states.get(marker)?.some((state) => state.operationId === operationId) ? [] : [marker],
+  const lost = [...requests].flatMap(([marker, { operationId, isInDoubt }]) =>
+    states.get(marker)?.some((state) => state.operationId === operationId) || (isInDoubt && !done(marker))
+      ? []
+      : [marker],
   );
   const unknown = records.filter(({ kind }) => kind === 'unknown').map(({ marker }) => marker);
   /** A lost create is found by its key, a lost upsert repeated. */
