@@ -24,7 +24,7 @@ import { joinEmbedded, startEmbedded, type EmbeddedServer } from './kit/db/embed
 import { migrate } from './kit/db/migrate.ts';
 import { keepPartitions } from './kit/db/partitions.ts';
 import { createEgress, isRefused } from './kit/http/egress.ts';
-import { checkMasterKeys, sealingKeys } from './kit/key-check.ts';
+import { checkMasterKeys, findKeyFault, sealingKeys } from './kit/key-check.ts';
 import type { Ground } from './kit/ground.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
@@ -337,9 +337,11 @@ function hurryDead(connections: Connections, operations: Operations, log: Logger
   });
 }
 
-/** Throws unless the database was sealed with the master keys of this process. */
-export function checkKeys({ ground }: App): Promise<void> {
-  return checkMasterKeys(ground.database, ground.vault, sealedColumns);
+/** Throws unless the database was sealed with the master keys of this process. One that is lacked is told in the log: it may be lost for good. */
+export async function checkKeys({ ground: { database, vault, log } }: App): Promise<void> {
+  await checkMasterKeys(database, vault, sealedColumns);
+  const fault = await findKeyFault(database, vault, sealedColumns);
+  if (fault !== undefined) log.warn(fault);
 }
 
 export const sealedColumns = [

@@ -52,7 +52,7 @@ export async function checkMasterKeys(
   await opened(database, vault);
 }
 
-/** What {@link checkMasterKeys} would throw. Changes nothing. */
+/** What {@link checkMasterKeys} would throw, or which keys of the database the vault lacks. Changes nothing. */
 export async function findKeyFault(
   database: Database,
   vault: Vault,
@@ -62,7 +62,8 @@ export async function findKeyFault(
     const known = await opened(database, vault);
     if (known.size > 0 && ![...known.values()].includes(true)) throw foreign([...known.keys()]);
     if (known.size === 0) await checkSamples(database, vault, columns);
-    return undefined;
+    const lacked = [...known.keys()].filter((id) => !known.get(id));
+    return lacked.length === 0 ? undefined : lacking(lacked);
   } catch (error) {
     return (error as Error).message;
   }
@@ -160,4 +161,8 @@ function foreign(known: readonly string[]): Error {
   return new Error(
     `none of the master keys is one that this database was sealed with (${known.join(', ')}). Add it to SVC_ENCRYPTION_KEYS; nothing was changed.`,
   );
+}
+
+function lacking(keyIds: readonly string[]): string {
+  return `this database is sealed under the master key ${keyIds.join(', ')}, too, which is not configured here: nothing that is under it opens. Add it behind the first of SVC_ENCRYPTION_KEYS (or of the file encryption-keys in SVC_DATA_DIR); svc master-keys rotate lists what is under a key that is lost.`;
 }

@@ -26,13 +26,7 @@ describe('test/journeys/doctor', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-doctor-'));
     test = await createTestDatabase();
-    const app = await createApp(
-      readConfig({ DATABASE_URL: test.url, SVC_ENCRYPTION_KEYS: keys(7) }),
-      test.url,
-      log,
-    );
-    await checkKeys(app);
-    await app.close();
+    await checkKeysOf(keys(7));
   });
   beforeEach(async () => {
     env = {
@@ -49,6 +43,12 @@ describe('test/journeys/doctor', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  /** As the start of a node with these keys does. */
+  async function checkKeysOf(SVC_ENCRYPTION_KEYS: string): Promise<void> {
+    const app = await createApp(readConfig({ DATABASE_URL: test.url, SVC_ENCRYPTION_KEYS }), test.url, log);
+    await checkKeys(app);
+    await app.close();
+  }
   const look = (more: Record<string, string> = {}): Promise<Finding[]> =>
     findingsOf({ ...env, ...more }, log);
   const wrong = (findings: readonly Finding[]): Finding[] => findings.filter(({ state }) => state !== 'good');
@@ -138,6 +138,21 @@ describe('test/journeys/doctor', () => {
       subject: 'configuration',
       says: expect.stringContaining('SVC_ENCRYPTION_KEYS is required'),
     });
+  });
+
+  it('finds a master key of the database that this node lacks', async () => {
+    const SVC_ENCRYPTION_KEYS = `${keys(8, 'k2')},${keys(7)}`;
+    await checkKeysOf(SVC_ENCRYPTION_KEYS);
+    try {
+      expect(await only(look())).toMatchObject({
+        subject: 'master keys',
+        state: 'fault',
+        says: expect.stringContaining('sealed under the master key k2, too, which is not configured here'),
+      });
+      expect(wrong(await look({ SVC_ENCRYPTION_KEYS }))).toEqual([]);
+    } finally {
+      await test.database.raw(`DELETE FROM master_key WHERE id = 'k2'`);
+    }
   });
 
   it('finds a disk that is full, or read-only', async () => {

@@ -168,6 +168,13 @@ describe('test/journeys/rotate-keys', () => {
       expect(await countOf('new')).toBe(0);
       await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: `${newKey},${oldKey}` });
 
+      // A node that was left out when the new key was added starts, and says what it cannot open.
+      const sentence = 'sealed under the master key new, too, which is not configured here';
+      expect(platform.said()).not.toContain(sentence);
+      await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: oldKey });
+      expect(platform.said()).toContain(sentence);
+      await platform.restart('SIGTERM', { SVC_ENCRYPTION_KEYS: `${newKey},${oldKey}` });
+
       const killed = await rotate(`${newKey},${oldKey}`, { SVC_CRASH_AT: 'after-rewrap:77' });
       expect(killed.signal).toBe('SIGKILL');
       expect(await countOf('new')).toBe(77);
