@@ -3,7 +3,7 @@ import { ConfigContent as ContentSchema } from '../installations/config/schema.t
 import { confirm } from './confirm.ts';
 import { connect, type ConnectionOptions } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { jsonFile } from './json-option.ts';
+import { jsonFile, jsonValueFile } from './json-option.ts';
 import { say } from './output.ts';
 import { readColumns } from './reads.ts';
 import { pageSizeOf, sayList, sayOne, type ListOptions } from './rows.ts';
@@ -84,7 +84,7 @@ export async function updateInstallation(installationId: string, options: Update
       'Give --config, or --connection.',
       exitCodes.usage,
     );
-  const content = config === undefined ? {} : contentOf(await jsonFile('--config', config), part);
+  const content = config === undefined ? {} : await contentOf(config, part);
   const parts = config === undefined ? [] : (part?.map((path) => `.${path}`) ?? ['']);
   const changed = await (
     await connect(options)
@@ -105,13 +105,20 @@ export async function updateInstallation(installationId: string, options: Update
 
 const contentMembers = Object.keys(ContentSchema.properties);
 
-/** The content that a part is taken from: what was given is that, or the value of the only part. Pure. */
-function contentOf(given: Record<string, unknown>, parts: readonly string[] = []): object {
+/** The content that a part is taken from: what was given is that, or the value of the only part. */
+async function contentOf(config: string, parts: readonly string[] = []): Promise<object> {
   const [part, ...others] = parts;
-  const isContent = contentMembers.some((name) => Object.hasOwn(given, name));
-  if (part === undefined || others.length > 0 || isContent) return given;
-  const names = part.split('.').toReversed();
-  return names.reduce<object>((value, name) => ({ [name]: value }), given);
+  if (part === undefined || others.length > 0) return jsonFile('--config', config);
+  const given = await jsonValueFile('--config', config);
+  if (isContent(given)) return given;
+  const [last = part, ...above] = part.split('.').toReversed();
+  return above.reduce<object>((value, name) => ({ [name]: value }), { [last]: given });
+}
+
+function isContent(given: unknown): given is object {
+  return (
+    typeof given === 'object' && given !== null && contentMembers.some((name) => Object.hasOwn(given, name))
+  );
 }
 
 /** `svc installations delete`. */

@@ -13,8 +13,19 @@ export async function jsonOption(
 /** The object that a file holds; JSON in its place is taken as such. */
 export async function jsonFile(option: string, given: string): Promise<Record<string, unknown>> {
   const remedy = `Give ${option} a file that holds a JSON object.`;
-  const isJson = given.trimStart().startsWith('{');
-  return objectIn(isJson ? option : given, isJson ? given : await readText(given, remedy), remedy);
+  return objectIn(...(await fileOf(option, given, remedy)), remedy);
+}
+
+/** The same of any JSON value: `true`, `"0 5 * * *"`, `null`. */
+export async function jsonValueFile(option: string, given: string): Promise<unknown> {
+  const remedy = `Give ${option} JSON, or a file that holds it.`;
+  return valueIn(...(await fileOf(option, given, remedy)), remedy);
+}
+
+/** What is read, by its name, and its text. A file whose name is JSON is named as `./true`. */
+async function fileOf(option: string, given: string, remedy: string): Promise<[string, string]> {
+  const isJson = /^\s*(?:[{["]|(?:true|false|null|-?\d[\d.eE+-]*)\s*$)/.test(given);
+  return isJson ? [option, given] : [given, await readText(given, remedy)];
 }
 
 /** The text that an option gives as it is, in a file (`@file`) or by the pipe (`-`). */
@@ -25,19 +36,20 @@ export async function sourceOf(option: string, given: string): Promise<string> {
 }
 
 function objectIn(name: string, source: string, remedy: string): Record<string, unknown> {
-  const wrong = (what: string): Failure => new Failure(`${name} ${what}.`, remedy, exitCodes.usage);
-  if (source.trim() === '') throw wrong('is empty');
-  let value: unknown;
-  try {
-    value = JSON.parse(source);
-  } catch (error) {
-    throw wrong(`is not JSON: ${(error as Error).message}`);
-  }
+  const value = valueIn(name, source, remedy);
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw wrong(
-    `is ${Array.isArray(value) ? 'an array' : `a ${value === null ? 'null' : typeof value}`}, not a JSON object`,
-  );
+  const kind = Array.isArray(value) ? 'an array' : `a ${value === null ? 'null' : typeof value}`;
+  throw new Failure(`${name} is ${kind}, not a JSON object.`, remedy, exitCodes.usage);
+}
+
+function valueIn(name: string, source: string, remedy: string): unknown {
+  if (source.trim() === '') throw new Failure(`${name} is empty.`, remedy, exitCodes.usage);
+  try {
+    return JSON.parse(source);
+  } catch (error) {
+    throw new Failure(`${name} is not JSON: ${(error as Error).message}.`, remedy, exitCodes.usage);
+  }
 }
 
 function howOf(example: string): string {

@@ -131,11 +131,30 @@ describe('cli/nouns', () => {
         },
       },
     ]);
+    const contentAfter = async (path: string, value: string): Promise<unknown> => {
+      const [{ config }] = (await json(...update, '--part', path, '--config', value)) as [
+        { config: { content: unknown } },
+      ];
+      return config.content;
+    };
+    const enabled = (value: boolean): object => ({
+      write: { objects: { contacts: { deletionSettings: { enabled: value } } } },
+    });
+    expect(await contentAfter(`${part}.enabled`, 'false')).toMatchObject(enabled(false));
+    await writeFile(join(at.folder, 'value.json'), 'true\n');
+    expect(await contentAfter(`${part}.enabled`, 'value.json')).toMatchObject(enabled(true));
+    expect(await contentAfter('read.objects.contacts.schedule', '"0 5 * * *"')).toMatchObject({
+      read: { objects: { contacts: { schedule: '0 5 * * *' } } },
+    });
+    expect(await run(...update, '--config', 'true')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--config is a boolean, not a JSON object') as string,
+    });
     expect(await words('installations', 'reads', customer.installationId, '-i', 'hubspot-crm')).toContain(
-      '0 0 1 1 *',
+      '0 5 * * *',
     );
     const reads = await words('reads', 'list', '--group', 'acme', '--status', 'idle');
-    expect(reads).toMatch(new RegExp(`\n${customer.installationId} +acme +contacts +0 0 1 1 \\* +idle `));
+    expect(reads).toMatch(new RegExp(`\n${customer.installationId} +acme +contacts +0 5 \\* \\* \\* +idle `));
     expect(await json('reads', 'list', '--status', 'paused')).toEqual([]);
     expect(await words('connections', 'list', '--provider', 'hubspot')).toContain(customer.connectionId);
     expect(await words('connections', 'get', customer.connectionId)).toContain('groupRef: acme');
