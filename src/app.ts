@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eraseProxyLog, proxyLogPartitions, proxyMetrics } from './actions/proxy/index.ts';
 import {
@@ -19,17 +17,17 @@ import {
 import { createInstallations, type Installations } from './installations/index.ts';
 import { createChanges } from './kit/changes/index.ts';
 import { makeDataFolder } from './kit/data-folder.ts';
-import { openDatabase, type Database } from './kit/db/database.ts';
+import { openDatabase } from './kit/db/database.ts';
 import { joinEmbedded, startEmbedded, type EmbeddedServer } from './kit/db/embedded/index.ts';
 import { migrate } from './kit/db/migrate.ts';
 import { keepPartitions } from './kit/db/partitions.ts';
 import { createEgress, isRefused } from './kit/http/egress.ts';
-import { checkMasterKeys, findKeyFault, sealingKeys } from './kit/key-check.ts';
+import { checkMasterKeys, findKeyFault } from './kit/key-check.ts';
 import type { Ground } from './kit/ground.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
 import { registerGauges } from './gauges.ts';
-import { createVault, generateMasterKey, parseMasterKeys, type MasterKey } from './kit/vault.ts';
+import { createVault } from './kit/vault.ts';
 import { eraseReadLinks, readMetrics, type ReadDeps } from './actions/read/index.ts';
 import { createWrites, type Writes } from './actions/write/index.ts';
 import {
@@ -63,6 +61,7 @@ import { createRetention, type History, type Retention } from './retention/index
 import { createTransfer, type Transfer } from './transfer/index.ts';
 import type { Config } from './config.ts';
 import { forgetWelcomeLink } from './first-key.ts';
+import { assertKeysKept, masterKeysOf } from './master-keys.ts';
 
 /** The rooms, built in their order upon one ground. Nothing listens and nothing works yet. */
 export interface App {
@@ -106,7 +105,10 @@ export async function prepareDatabase(
   { mustExist }: { mustExist: boolean },
 ): Promise<Storage> {
   if (config.databaseUrl) return { url: config.databaseUrl, name: nameOf(config.databaseUrl) };
-  if (!mustExist) await makeDataFolder(config.dataDir);
+  if (!mustExist) {
+    await assertKeysKept(config);
+    await makeDataFolder(config.dataDir);
+  }
   const given = {
     dataDir: join(config.dataDir, 'postgres'),
     log: (line: string): void => log.info({ from: 'postgres' }, line),
@@ -350,34 +352,3 @@ export const sealedColumns = [
   ...sealedPeopleColumns,
   ...sealedDestinationColumns,
 ];
-
-/** Those of SVC_ENCRYPTION_KEYS, or of the file that the embedded mode keeps. */
-export async function masterKeysOf(
-  config: Config,
-  database: Database,
-  { make } = { make: true },
-): Promise<MasterKey[]> {
-  return config.encryptionKeys ?? generatedKeys(config.dataDir, database, make);
-}
-
-/** The master keys of the embedded mode: made once, readable by the owner only. */
-async function generatedKeys(dataDir: string, database: Database, make: boolean): Promise<MasterKey[]> {
-  const path = join(dataDir, 'encryption-keys');
-  if (make) await makeDataFolder(dataDir);
-  const sealed = existsSync(path) ? [] : await sealingKeys(database);
-  if (sealed.length > 0)
-    throw new Error(
-      `${path} is missing, and the database was sealed with its key ${sealed.join(', ')}. Put the file back from a backup: no other key opens the credentials`,
-    );
-  if (!make)
-    return parseMasterKeys(
-      existsSync(path) ? (await readFile(path, 'utf8')).trim() : generateMasterKey('k1'),
-    );
-  const fresh = generateMasterKey('k1');
-  // `wx` lets the first of two starting processes decide.
-  await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await chmod(path, 0o600);
-  return parseMasterKeys((await readFile(path, 'utf8')).trim());
-}

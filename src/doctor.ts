@@ -3,7 +3,7 @@ import { access, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
-import { masterKeysOf, migrations, prepareDatabase, sealedColumns } from './app.ts';
+import { migrations, prepareDatabase, sealedColumns } from './app.ts';
 import { ConfigError } from './config-error.ts';
 import { readConfig, type Config } from './config.ts';
 import { connectedProviders } from './connections/index.ts';
@@ -22,6 +22,7 @@ import { endOfCertificate } from './kit/http/peer-certificate.ts';
 import { findKeyFault } from './kit/key-check.ts';
 import type { Logger } from './kit/log.ts';
 import { createVault } from './kit/vault.ts';
+import { masterKeysOf } from './master-keys.ts';
 import { loadCatalog } from './providers/index.ts';
 
 const fewBytes = 1_000_000_000;

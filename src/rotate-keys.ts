@@ -1,10 +1,10 @@
-import { masterKeysOf } from './app.ts';
 import type { Config } from './config.ts';
 import { sealedConnectionColumns } from './connections/index.ts';
 import { openDatabase } from './kit/db/database.ts';
 import { otherKeyInUse, retireOtherKeys } from './kit/key-check.ts';
 import { rotateKeys, type Rotation } from './kit/rotation.ts';
 import { createVault } from './kit/vault.ts';
+import { masterKeysOf } from './master-keys.ts';
 import { sealedDestinationColumns } from './deliveries/index.ts';
 import { sealedPeopleColumns } from './people/index.ts';
 import { sealedProjectColumns } from './projects/index.ts';

@@ -52,6 +52,18 @@ describe('test/journeys/start-keys', () => {
     await ready(await start({ SVC_DATA_DIR: dataDir }));
   }, 120_000);
 
+  it('a file of master keys that holds none is named, and nothing is made beside it', async () => {
+    const dataDir = join(folder(), 'broken-keys');
+    await mkdir(dataDir);
+    await writeFile(join(dataDir, 'encryption-keys'), 'k1:abc\n');
+    const node = await start({ SVC_DATA_DIR: dataDir });
+    expect(await node.ended).toBe(1);
+    expect(node.said()).toContain(
+      `${join(dataDir, 'encryption-keys')} holds no master keys: each entry must be <key id>:<32 bytes in base64>. Put the file back`,
+    );
+    expect(await readdir(dataDir)).toEqual(['encryption-keys']);
+  }, 60_000);
+
   it('a key that cannot be kept is not made: the next start makes it', async () => {
     const database = await empty();
     const blocked = join(folder(), 'a-file');
