@@ -169,33 +169,40 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
   if (embedded) running.embedded = embedded;
   const directUrl = config.databaseDirectUrl ?? url;
   const direct = url === directUrl ? name : 'the database of SVC_DATABASE_DIRECT_URL';
-  await untilDatabaseAnswers(directUrl, waiting('the database')).catch(refusedBy(direct));
+  const patience = patienceOf(command);
+  await untilDatabaseAnswers(directUrl, waiting('the database'), patience).catch(refusedBy(direct));
   if (url !== directUrl)
-    await untilDatabaseAnswers(url, waiting('the pooler of DATABASE_URL')).catch(refusedBy(name));
+    await untilDatabaseAnswers(url, waiting('the pooler of DATABASE_URL'), patience).catch(refusedBy(name));
   if (mustExist && !(await isMigrated(directUrl)))
     throw new Error(
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
     );
-  if (config.production) await again(directUrl, () => assertKeepsSessions(directUrl));
-  if (url !== directUrl) await again(url, () => assertSameDatabase(url, directUrl));
-  await again(directUrl, () => migrateDatabase(directUrl, log));
+  if (config.production) await again(directUrl, () => assertKeepsSessions(directUrl), patience);
+  if (url !== directUrl) await again(url, () => assertSameDatabase(url, directUrl), patience);
+  await again(directUrl, () => migrateDatabase(directUrl, log), patience);
   return { url, directUrl, name };
 }
 
+/** `migrate` waits as the server does: it stands before it where both start together with the database. */
+function patienceOf(command: Command): number {
+  return isServing(command) || command.role === 'migrate' ? Infinity : 30_000;
+}
+
 const refusedBy = (what: string) => (error: unknown) => {
+  if (isDatabaseAway(originOf(error))) throw silenceOf(what, error);
   throw new Error(`${what} refuses`, { cause: error });
 };
 
 const waiting = (what: string) => (fault: string) => say(`waiting for ${what}: ${fault}`, { level: 'warn' });
 
 /** The same step, until the database stays for all of it. */
-function again<Value>(url: string, step: () => Promise<Value>): Promise<Value> {
+function again<Value>(url: string, step: () => Promise<Value>, patienceMs = Infinity): Promise<Value> {
   const sayLost = (error: unknown): void => {
     const isRefusing = refusingStates.has(sqlState(originOf(error)) ?? '');
     const what = isRefusing ? 'waiting for the database' : 'the database went away during the start';
     say(`${what}: ${reasonsOf(error).at(-1)}`, { level: 'warn' });
   };
-  return despiteOutages(step, { url, sayLost, sayFault: waiting('the database') });
+  return despiteOutages(step, { url, sayLost, sayFault: waiting('the database'), patienceMs });
 }
 
 /** A configuration that is wrong is a finding, too. */
@@ -220,15 +227,19 @@ async function showPlan({ json }: Command, config: Config, log: Logger, running:
 
 /** A plan waits for no database. */
 function unplanned(error: unknown, name = ''): never {
-  const [code, exitCode] = ['database-unavailable', exitCodes.unreachable];
   if (error instanceof NoEmbedded)
-    throw new Failure(`There is no embedded database in ${error.folder}.`, error.remedy, exitCode, { code });
-  if (!isDatabaseAway(originOf(error))) throw error;
-  throw new Failure(
-    `${name.charAt(0).toUpperCase()}${name.slice(1)} gave no answer: ${reasonsOf(error).at(-1)}.`,
-    'Check that PostgreSQL runs there, and its address: DATABASE_URL, or SVC_DATABASE_DIRECT_URL where that is set.',
-    exitCode,
-    { code },
+    throw new Failure(`There is no embedded database in ${error.folder}.`, error.remedy, ...unreached);
+  throw isDatabaseAway(originOf(error)) ? silenceOf(name, error) : error;
+}
+
+const unreached = [exitCodes.unreachable, { code: 'database-unavailable' }] as const;
+
+function silenceOf(name: string, error: unknown): Failure {
+  const reason = reasonsOf(error).at(-1);
+  return new Failure(
+    `${name.charAt(0).toUpperCase()}${name.slice(1)} gave no answer${reason ? `: ${reason}` : ''}.`,
+    'Check that PostgreSQL runs there, and its address: DATABASE_URL, or SVC_DATABASE_DIRECT_URL where that is set. `svc server doctor` looks at all of it.',
+    ...unreached,
   );
 }
 

@@ -89,6 +89,16 @@ describe('cli/operator-words', () => {
     expect(nowhere.err).toMatch(/^There is no embedded database in .*\.\nRun .* DATABASE_URL .*\n$/);
   }, 60_000);
 
+  it('a command of the server gives up on a database that does not answer, and says where to look', async () => {
+    const DATABASE_URL = `postgres://svc@127.0.0.1:${await freePort()}/svc`;
+    const env = { DATABASE_URL, SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const said = await at.run(['operator-keys', 'create', '--full'], { env });
+    expect(said).toMatchObject({ code: 4, out: '' });
+    expect(said.err).toMatch(
+      /\nThe database .*\/svc of DATABASE_URL gave no answer: .*ECONNREFUSED.*\.\nCheck .*DATABASE_URL.*svc server doctor.*\n$/,
+    );
+  }, 90_000);
+
   it.each(operatorWords.map(({ words, usage, options }) => ({ words, usage, options })))(
     'help is of the command alone: svc $words --help',
     async ({ words, usage, options }) => {

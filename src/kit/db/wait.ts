@@ -7,14 +7,23 @@ import { faultOfVersion } from './examine.ts';
 const pauseMs = 500;
 const sayEveryMs = 3_000;
 
-/** Resolves when the database answers; says every few seconds what it waits for. Throws what waiting does not mend. */
-export async function untilDatabaseAnswers(url: string, sayFault: (fault: string) => void): Promise<void> {
+/**
+ * Resolves when the database answers; says every few seconds what it waits for. Throws what waiting does not mend, and after `patienceMs` why it
+ * does not answer.
+ */
+export async function untilDatabaseAnswers(
+  url: string,
+  sayFault: (fault: string) => void,
+  patienceMs = Infinity,
+): Promise<void> {
+  const until = performance.now() + patienceMs;
   let saidAt = -Infinity;
   for (;;) {
     const fault = await faultOf(url);
     if (fault === undefined) return;
+    if (performance.now() >= until) throw fault;
     if (performance.now() - saidAt >= sayEveryMs) {
-      sayFault(fault);
+      sayFault(fault.message === '' ? 'it does not answer' : fault.message);
       saidAt = performance.now();
     }
     await sleep(pauseMs);
@@ -28,25 +37,32 @@ export async function despiteOutages<Value>(
     url,
     sayLost,
     sayFault,
-  }: { url: string; sayLost: (why: unknown) => void; sayFault: (fault: string) => void },
+    patienceMs = Infinity,
+  }: {
+    url: string;
+    sayLost: (why: unknown) => void;
+    sayFault: (fault: string) => void;
+    patienceMs?: number;
+  },
 ): Promise<Value> {
+  const until = performance.now() + patienceMs;
   let saidAt = -Infinity;
   for (;;) {
     try {
       return await step();
     } catch (error) {
-      if (!isOutage(error) || isRefused(error)) throw error;
+      if (!isOutage(error) || isRefused(error) || performance.now() >= until) throw error;
       if (performance.now() - saidAt >= sayEveryMs) {
         sayLost(error);
         saidAt = performance.now();
       }
     }
     await sleep(pauseMs);
-    await untilDatabaseAnswers(url, sayFault);
+    await untilDatabaseAnswers(url, sayFault, until - performance.now());
   }
 }
 
-async function faultOf(url: string): Promise<string | undefined> {
+async function faultOf(url: string): Promise<Error | undefined> {
   const client = new Connection({
     ...connectionSettings(url),
     application_name: 'svc start',
@@ -62,7 +78,7 @@ async function faultOf(url: string): Promise<string | undefined> {
     throw new Error(`${old}: upgrade the server`);
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
-    return error instanceof Error && error.message !== '' ? error.message : 'it does not answer';
+    return error as Error;
   } finally {
     await client.end().catch(() => undefined);
   }
