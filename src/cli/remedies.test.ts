@@ -56,6 +56,17 @@ describe('cli/remedies', () => {
     );
   });
 
+  it.each([
+    ['GET /blah/v1/projects/default', 'Check the address, which ends with /blah: '],
+    ['POST /blah/write/v1/projects/default/x', 'Check the address, which ends with /blah: '],
+    ['GET /v1/projects/default/news', 'The server is older than this command'],
+    ['POST /write/v1/projects/default/x', 'The server is older than this command'],
+  ])('tells an address with a path of its own from a server that is older: %s', (asked, says) => {
+    const detail = `There is no ${asked}.`;
+    const said = remedyOf({ code: 'route-not-found', remedy: 'See /docs.', operationId: undefined, detail });
+    expect(said.slice(0, says.length)).toBe(says);
+  });
+
   it('names the operation that the problem is about, and leaves a remedy alone that names no request', () => {
     expect(told('nothing-to-retry', 'op-1')).toBe('Look at the outcomes: `svc operations records op-1`.');
     const remedy = 'Run it again.';

@@ -87,6 +87,9 @@ export function remedyOf({ code, remedy, operationId, detail = '' }: Said): stri
     return 'Change it with `svc provider-apps update`, or give another client id.';
   if (code === 'connection-bad-credentials' && detail.includes('moved to another server'))
     return 'Send it to the server that the project was moved to; `svc export --undo` uses the connections here again.';
+  const [, before] = /^There is no [A-Z]+ (?!\/write\/v1\/)(\/\S+?)(?:\/write)?\/v1\//.exec(detail) ?? [];
+  if (code === 'route-not-found' && before !== undefined)
+    return `Check the address, which ends with ${before}: ${atAddress}.`;
   const [atProxy] = /^This is the port of the proxy; the API answers at \S+\.(?= |$)/.exec(remedy) ?? [];
   if (atProxy !== undefined) return `${atProxy} Name it there: ${atAddress}.`;
   const own = inShell[code];
