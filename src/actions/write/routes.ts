@@ -57,7 +57,7 @@ const headers = Type.Object({
 export function writeRoutes(deps: WriteDeps): (server: HttpServer) => Promise<void> {
   return async (server) => {
     server.setErrorHandler((error, request, reply) => {
-      const refusal = toProblem(error);
+      const refusal = toProblem(error, request);
       return sendProblem(request, reply, refusal, withErrors(problemBody(request, refusal)));
     });
     server.route({
