@@ -1,6 +1,7 @@
 import type { Issue } from '../../kit/problem.ts';
 import type { CheckContext } from '../kind.ts';
 import { templateFault } from '../template.ts';
+import { unlessNamed } from '../unless-named.ts';
 import type { AmqpMetadata } from './schema.ts';
 
 /** Where a broker is. */
@@ -77,7 +78,7 @@ function urlFault(
 ): string | undefined {
   if ('fault' in place) return place.fault;
   if (!production || place.isSecure || isAllowed(place.host, place.port)) return undefined;
-  return 'must begin with amqps://, unless SVC_EGRESS_ALLOW names its host, which a range does not: records would travel in the clear';
+  return `must begin with amqps://, ${unlessNamed(place.host, place.port)}: records would travel in the clear`;
 }
 
 function issueOf(name: string, detail: string | undefined): Issue[] {

@@ -1,5 +1,6 @@
 import type { Issue } from '../../kit/problem.ts';
 import type { CheckContext } from '../kind.ts';
+import { unlessNamed } from '../unless-named.ts';
 import { longestName, type PostgresMetadata } from './schema.ts';
 
 /** How much of TLS a database is held to, in libpq's words. */
@@ -89,7 +90,7 @@ function urlFault(
   if (!production || place.sslMode !== 'disable' || isAllowed(place.host, place.port)) return undefined;
   return issue(
     'metadata.url',
-    'turns TLS off, and records would travel in the clear: leave sslmode out, or have SVC_EGRESS_ALLOW name its host, which a range does not',
+    `turns TLS off: leave sslmode out, ${unlessNamed(place.host, place.port)}: records would travel in the clear`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Issue } from '../../kit/problem.ts';
 import type { CheckContext } from '../kind.ts';
 import { literalOf, namesIn, templateFault } from '../template.ts';
+import { unlessNamed } from '../unless-named.ts';
 import type { S3Metadata } from './schema.ts';
 
 /** What the shape cannot say. */
@@ -44,8 +45,9 @@ function urlFault(text: string, { production, isAllowed }: CheckContext): string
   if (url.username !== '' || url.password !== '')
     return 'must hold no user and no password: put them into secrets.awsKeyId and secrets.awsSecretKey';
   if (url.search !== '' || url.hash !== '') return 'must have no part behind ? or #: leave it out';
-  const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
-  if (url.protocol === 'http:' && production && !isAllowed(url.hostname.replaceAll(/[[\]]/g, ''), port))
-    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host, which a range does not';
+  const host = url.hostname.replaceAll(/[[\]]/g, '');
+  const port = Number(url.port || 80);
+  if (url.protocol === 'http:' && production && !isAllowed(host, port))
+    return `must begin with https://, ${unlessNamed(host, port)}`;
   return undefined;
 }

@@ -1,6 +1,7 @@
 import type { Issue } from '../../kit/problem.ts';
 import { hidden, hiddenFault } from '../hidden.ts';
 import type { CheckContext } from '../kind.ts';
+import { unlessNamed } from '../unless-named.ts';
 import type { SlackMetadata } from './schema.ts';
 
 const hosts = new Set(['hooks.slack.com', 'hooks.slack-gov.com']);
@@ -19,10 +20,10 @@ function faultOf(text: string, { isAllowed }: CheckContext): string | undefined 
   if (text.includes(hidden)) return hiddenFault;
   if (url.username !== '' || url.password !== '' || url.hash !== '')
     return 'must hold no user, no password and no fragment: write it as Slack shows it';
+  const host = url.hostname.replaceAll(/[[\]]/g, '');
   const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
-  if (isAllowed(url.hostname.replaceAll(/[[\]]/g, ''), port)) return undefined;
-  if (url.protocol === 'http:')
-    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host, which a range does not';
+  if (isAllowed(host, port)) return undefined;
+  if (url.protocol === 'http:') return `must begin with https://, ${unlessNamed(host, port)}`;
   if (hosts.has(url.hostname)) return undefined;
-  return `must begin with https://hooks.slack.com/, unless SVC_EGRESS_ALLOW names its host, which a range does not`;
+  return `must begin with https://hooks.slack.com/, ${unlessNamed(host, port)}`;
 }

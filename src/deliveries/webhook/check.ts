@@ -2,6 +2,7 @@ import { hopByHop } from '../../kit/http/hop-by-hop.ts';
 import type { Issue } from '../../kit/problem.ts';
 import { hidden, hiddenFault } from '../hidden.ts';
 import type { CheckContext } from '../kind.ts';
+import { unlessNamed } from '../unless-named.ts';
 import type { WebhookMetadata } from './schema.ts';
 
 /** They belong to the connection, or say what HTTP itself decides. */
@@ -38,9 +39,9 @@ function urlFault(text: string, { production, isAllowed }: CheckContext): string
   if (url.username !== '' || url.password !== '')
     return 'must hold no user and no password; put an Authorization header into metadata.headers';
   if (url.hash !== '') return 'must hold no fragment, which is never sent';
-  const { hostname, protocol, port } = url;
-  const host = hostname.replace(/^\[|\]$/g, '');
-  if (protocol === 'http:' && production && !isAllowed(host, port === '' ? 80 : Number(port)))
-    return 'must begin with https://, unless SVC_EGRESS_ALLOW names its host, which a range does not';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || 80);
+  if (url.protocol === 'http:' && production && !isAllowed(host, port))
+    return `must begin with https://, ${unlessNamed(host, port)}`;
   return undefined;
 }
