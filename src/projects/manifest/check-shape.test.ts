@@ -87,6 +87,13 @@ describe('src/projects/manifest/check-shape', () => {
     ],
     ['integrations[0].prox', 'unknown-key', integration({ prox: {} }), /^is not a known key$/, 'proxy'],
     ['integrations[0].objects', 'unknown-key', integration({ objects: [] }), /known key/, 'below read'],
+    [
+      'integrations[0]["<<"]',
+      'unknown-key',
+      integration({ '<<': sound }),
+      /^merges another map, which is not taken here$/,
+      'An alias may stand',
+    ],
     ['integrations[0]["a.b"]', 'unknown-key', integration({ 'a.b': 1 }), /^is not a known key$/],
   ])('says at %j: %s', (path, rule, value, message, suggestion) => {
     const [found, ...others] = check(value);

@@ -73,6 +73,13 @@ function worded(error: ErrorObject, path: Path): Finding {
 }
 
 function unknownKey(key: string, { properties = {} }: Schema, path: Path): Finding {
+  if (key === '<<')
+    return failed(
+      'unknown-key',
+      [...path, key],
+      'merges another map, which is not taken here',
+      'Write out what it holds. An alias may stand for a whole value',
+    );
   const suggestion = didYouMean(key, Object.keys(properties)) ?? whereItBelongs(key, properties);
   return failed('unknown-key', [...path, key], 'is not a known key', suggestion);
 }
