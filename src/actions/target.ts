@@ -1,7 +1,7 @@
 import { reaches } from '../events/index.ts';
 import { Problem, problem } from '../kit/problem.ts';
 import { deadCredentials } from '../connections/index.ts';
-import type { Installations, Target } from '../installations/index.ts';
+import { notInstalled, type Installations, type Target } from '../installations/index.ts';
 import type { Principal, Projects } from '../projects/index.ts';
 
 /** Names the installation of an action: project and integration of the path, group of the body. */
@@ -43,12 +43,6 @@ export async function decideFor<Decision>(
       remedy: 'Use one of that group, or one that is confined to none.',
     });
   throw notInstalled(name, address.groupRef);
-}
-
-export function notInstalled(integrationName: string, groupRef: string): Problem {
-  return problem('installation-not-found', {
-    detail: `The group ${groupRef} has no installation of the integration ${integrationName}.`,
-  });
 }
 
 /** Decides on the remembered installation. A refusal is decided again on a fresh read. */

@@ -25,7 +25,7 @@ import { manifestFor } from './manifest-for.ts';
 import { removeInstallation } from './remove.ts';
 import {
   enter,
-  installationNotFound,
+  notInstalled,
   installationOfProject,
   ownInstallation,
   type IntegrationPlace,
@@ -269,9 +269,7 @@ async function installationOf(
   const filter = { integrationId: integration.id, groupRef };
   const [row] = await listInstallations(deps.ground.database, reach, filter);
   if (row) return row;
-  throw installationNotFound(
-    `The group ${groupRef} has no installation of the integration ${integration.name}.`,
-  );
+  throw notInstalled(integration.name, groupRef);
 }
 
 async function presentOne({ connections }: InstallationsDeps, row: InstallationRow): Promise<Installation> {

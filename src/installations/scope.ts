@@ -2,6 +2,7 @@ import type { Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
 import { problem, type Problem } from '../kit/problem.ts';
+import { isReference, referenceRule } from '../kit/reference-schema.ts';
 import type { Connections } from '../connections/index.ts';
 import type { Integration, Principal, Projects } from '../projects/index.ts';
 import type { Catalog } from '../providers/index.ts';
@@ -67,8 +68,15 @@ export async function installationOfProject(
   throw installationNotFound(`The project has no installation ${id}.`, checkId);
 }
 
-export function installationNotFound(detail: string, remedy?: string): Problem {
+function installationNotFound(detail: string, remedy?: string): Problem {
   return problem('installation-not-found', { detail, ...(remedy === undefined ? {} : { remedy }) });
+}
+
+/** A group without an installation; of a text that no group is called by, that is told. */
+export function notInstalled(integrationName: string, groupRef: string): Problem {
+  const detail = `The group ${groupRef} has no installation of the integration ${integrationName}.`;
+  if (isReference(groupRef)) return installationNotFound(detail);
+  return installationNotFound(detail, `Correct the reference of the group: it ${referenceRule}.`);
 }
 
 const checkId =

@@ -7,6 +7,9 @@ const form = new RegExp(pattern, 'u');
 const mostCharacters = 255;
 const fits = new RegExp(`^.{0,${mostCharacters}}$`, 'u');
 
+/** What no such id breaks. */
+export const referenceRule = 'must neither begin nor end with white space, nor hold control characters';
+
 /** An id that callers choose. */
 export function reference(description: string): TString {
   return Type.String({ minLength: 1, maxLength: mostCharacters, pattern, description });
@@ -48,7 +51,7 @@ export const imageForm =
 export const patternAdvice: Readonly<Record<string, string>> = {
   [nameForm]:
     'must not be blank, and must hold no control characters, such as line breaks, or what turns the direction of text',
-  [pattern]: 'must neither begin nor end with white space, nor hold control characters',
+  [pattern]: referenceRule,
   '^[!-~]{1,255}$': 'must be 1 to 255 visible ASCII characters, without blanks',
   '^[\\x21-\\x7e]+$': 'must be visible ASCII characters, without blanks',
   '^[A-Za-z0-9-]{1,64}$': 'must be 1 to 64 letters, digits and dashes',

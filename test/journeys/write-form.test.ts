@@ -40,4 +40,16 @@ describe('test/journeys/write-form', () => {
       { in: 'query', name: 'groupRef', detail: 'belongs in the body, not in the query' },
     ]);
   });
+
+  it.each(['acme ', '\tacme', 'ac\u0000me'])(
+    'a reference that no group can have is told as such: %j',
+    async (groupRef) => {
+      expect(await told(write, groupRef)).toMatchObject({
+        code: 'installation-not-found',
+        remedy:
+          'Correct the reference of the group: it must neither begin nor end with white space, nor hold control characters.',
+      });
+      expect((await told(write, 'acme2')).remedy).toMatch(/^Create an installation/);
+    },
+  );
 });
