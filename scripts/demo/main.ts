@@ -9,7 +9,8 @@ import { curls, runSteps } from './steps.ts';
 const usage = `npm run demo -- [--exit]
 
 Starts the platform and the simulated providers, does the main job before your eyes and leaves all of it running until Ctrl+C.
-Its data is kept in SVC_DATA_DIR (.svc/demo); SVC_PORT and SVC_PROXY_PORT choose its ports.
+Its data is kept in SVC_DATA_DIR (.svc/demo); SVC_PORT and SVC_PROXY_PORT choose its ports, DATABASE_URL with SVC_ENCRYPTION_KEYS
+another database. SVC_EGRESS_ALLOW and SVC_PROVIDER_ORIGINS are added to what it needs. Its platform gets no other variable of svc, known or not.
 
   --exit   leave when it is done
   --help   this text`;

@@ -79,7 +79,12 @@ function recordIn(bytes: Buffer, text: string): Pick<Line, 'record' | 'fault'> {
     return {
       fault: text.trim().endsWith('},')
         ? 'it ends with a comma: each line stands alone'
-        : `it is not JSON: ${(error as Error).message}`,
+        : `it is not JSON: ${withoutLine((error as Error).message)}`,
     };
   }
+}
+
+/** Of a line alone the parser tells line 1, beside the one that it is in the file. */
+function withoutLine(fault: string): string {
+  return fault.replace(/ \(line \d+ column \d+\)$/, '');
 }
