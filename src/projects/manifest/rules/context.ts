@@ -27,16 +27,24 @@ export interface Placed<Value> {
 }
 
 /** The objects of an action block that have their right shape, each with its path. */
-export function soundObjects<Value>(
+export function soundObjects<Value extends object>(
   block: { objects: Value[] } | undefined,
   path: Path,
   { sound }: RuleContext,
+): Placed<Value>[] {
+  return placedObjects(block, path).filter((placed) => sound(placed.path));
+}
+
+/** All objects of an action block, each with its path: a rule may read the keys of it that are sound. */
+export function placedObjects<Value extends object>(
+  block: { objects: Value[] } | undefined,
+  path: Path,
 ): Placed<Value>[] {
   const objects: unknown = block?.objects;
   if (!Array.isArray(objects)) return [];
   return (objects as Value[])
     .map((value, index) => ({ value, path: [...path, 'objects', index] }))
-    .filter((placed) => sound(placed.path));
+    .filter(({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value));
 }
 
 /** An object stands once in an action; providers differ in whether case counts, so it does not. */

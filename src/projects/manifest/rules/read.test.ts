@@ -186,4 +186,24 @@ describe('src/projects/manifest/rules/read', () => {
     expect(found(withRead(asked, 'salesforce'))).toContain(`provider-ability ${objectAt}.associations 9:11`);
     expect(check(withRead(asked)).errors).toEqual([]);
   });
+
+  it('a fault in one key hides none of another', () => {
+    const lines = [
+      "          schedule: '*/5 * * * *'",
+      '          backfill: { fullHistory: true }',
+      '          requiredFields: [{ fieldName: $.a }]',
+      '          delivery: { mode: onRequest }',
+    ];
+    expect(found(withRead(`${lines.join('\n')}\n`)).map((one) => one.split(':')[0])).toEqual([
+      `schedule ${objectAt}.schedule 9`,
+      `required ${objectAt}.backfill.defaultPeriod 10`,
+      `unknown-key ${objectAt}.backfill.fullHistory 10`,
+      `field-path ${objectAt}.requiredFields[0].fieldName 11`,
+      `delivery-page-size ${objectAt}.delivery.pageSize 12`,
+      `deprecated ${objectAt}.delivery 12`,
+    ]);
+    // What is no object has no keys.
+    const list = withLines('    read:\n      objects: [[], text, null]\n');
+    expect(found(list).map((one) => one.split(' ')[0])).toEqual(['type', 'type', 'type']);
+  });
 });

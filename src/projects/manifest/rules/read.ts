@@ -1,36 +1,44 @@
 import { failed, warned, type Finding, type Path } from '../finding.ts';
 import { associationScheduleMinutes, readScheduleMinutes, scheduleFault, scheduleGap } from '../schedule.ts';
 import type { ManifestIntegration, ManifestReadObject } from '../schema.ts';
-import { duplicateObjects, soundObjects, type RuleContext } from './context.ts';
+import { duplicateObjects, placedObjects, soundObjects, type Placed, type RuleContext } from './context.ts';
 import { checkFields } from './fields.ts';
 
 const frequentMinutes = 15;
 const largeBackfillDays = 365;
 const googleCalendarDays = 28;
 
+type ReadRule = (object: ManifestReadObject, path: Path, integration: ManifestIntegration) => Finding[];
+
+/** Each rule of one object, and the keys that it reads: a fault in another key hides nothing of it. */
+const rulesOfObject: readonly [keys: readonly (keyof ManifestReadObject)[], rule: ReadRule][] = [
+  [['schedule'], checkReadSchedule],
+  [['destination', 'schedule', 'backfill'], checkDestination],
+  [['backfill'], checkBackfill],
+  [['objectName', 'backfill'], checkBackfillOfProvider],
+  [['enabled', 'requiredFields', 'schedule'], checkAlwaysEnabled],
+  [['delivery'], checkDelivery],
+  [['requiredFields', 'optionalFields'], checkFields],
+];
+
 export function checkRead(integration: ManifestIntegration, path: Path, context: RuleContext): Finding[] {
-  const objects = soundObjects(integration.read, [...path, 'read'], context);
+  const at = [...path, 'read'];
+  const objects = soundObjects(integration.read, at, context);
   return [
     ...duplicateObjects(objects),
-    ...objects.flatMap(({ value, path: at }) => checkReadObject(integration, value, at)),
-    ...objects.flatMap(({ value, path: at }) => checkAssociations(integration, value, at, context)),
+    ...placedObjects(integration.read, at).flatMap((object) => checkReadObject(integration, object, context)),
+    ...objects.flatMap(({ value, path: its }) => checkAssociations(integration, value, its, context)),
   ];
 }
 
 function checkReadObject(
   integration: ManifestIntegration,
-  object: ManifestReadObject,
-  path: Path,
+  { value, path }: Placed<ManifestReadObject>,
+  { sound }: RuleContext,
 ): Finding[] {
-  return [
-    ...checkReadSchedule(object, path),
-    ...checkDestination(object, path),
-    ...checkBackfill(object, path),
-    ...checkBackfillOfProvider(integration, object, path),
-    ...checkAlwaysEnabled(object, path),
-    ...checkDelivery(object, path),
-    ...checkFields(object, path),
-  ];
+  return rulesOfObject
+    .filter(([keys]) => keys.every((key) => sound([...path, key])))
+    .flatMap(([, rule]) => rule(value, path, integration));
 }
 
 function checkReadSchedule({ schedule }: ManifestReadObject, path: Path): Finding[] {
@@ -85,9 +93,9 @@ function checkBackfill({ backfill }: ManifestReadObject, path: Path): Finding[] 
 
 /** Limits of single providers. */
 function checkBackfillOfProvider(
-  { provider, module }: ManifestIntegration,
   { objectName, backfill }: ManifestReadObject,
   path: Path,
+  { provider, module }: ManifestIntegration,
 ): Finding[] {
   if (!backfill) return [];
   const at = [...path, 'backfill', 'defaultPeriod'];
