@@ -154,9 +154,12 @@ function mayBeStored({ route }: Write, { code }: WriteAnswer): boolean {
   return route !== 'synchronous' && code === 'outcome-unknown';
 }
 
-/** The same of a synchronous upsert without a key: it was sent, or another node may send it, or it is not there. */
+/**
+ * The same of a synchronous change without a key: it was sent, or another node may send it, or it is not there, since it waited
+ * for its turn and was taken back.
+ */
 function isDoubtOf({ route, kind, key }: Write, { code }: WriteAnswer): boolean {
-  return route === 'synchronous' && kind === 'upsert' && key === undefined && code === 'outcome-unknown';
+  return route === 'synchronous' && kind !== 'create' && key === undefined && code === 'outcome-unknown';
 }
 
 /** The first request with this key is under way: the answer names its operation only. */
