@@ -293,7 +293,7 @@ async function serve(
   const endings = [
     watchRestores(running.app, config, log),
     watchClock(running.app, log),
-    noteKeyInUse(database, vault),
+    noteKeyInUse(database, vault, log),
   ];
   running.endWatch = () => endings.forEach((end) => end());
   if (role !== 'api') running.worker = await startWorker(running.app, config);

@@ -1,5 +1,6 @@
 import type { Database } from './db/database.ts';
 import { statement } from './db/statement.ts';
+import type { Logger } from './log.ts';
 import { sleep } from './retry.ts';
 import type { SealedColumn } from './rotation.ts';
 import type { Vault } from './vault.ts';
@@ -13,8 +14,10 @@ const insert = statement(
 // Not svc_now(), which tests move.
 const note = statement(
   'master_keys_note',
-  `INSERT INTO master_key AS k (id, check_value, used_at) VALUES ($1, $2, clock_timestamp())
-   ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at`,
+  `WITH noted AS (
+    INSERT INTO master_key AS k (id, check_value, used_at) VALUES ($1, $2, clock_timestamp())
+    ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at RETURNING xmax = 0 AS "isNew")
+   SELECT "isNew", ARRAY(SELECT id FROM master_key ORDER BY id) AS ids FROM noted`,
 );
 const uses = statement(
   'master_keys_uses',
@@ -80,14 +83,33 @@ const quietMs = 12_000;
 
 /**
  * A node that runs notes the key that it seals under: what it seals after a rotation keeps its check value, and a rotation that would
- * come too early is refused.
+ * come too early is refused. It tells in its log that a rotation took it for gone, and of keys of other nodes that it lacks.
  */
-export function noteKeyInUse(database: Database, vault: Vault): () => void {
-  const value = vault.seal(vault.activeKeyId, placeOf(vault.activeKeyId));
-  // Away, or takes no changes: what is ready tells that.
-  const noted = (): void => void database.rows(note, [vault.activeKeyId, value]).catch(() => undefined);
+export function noteKeyInUse(
+  database: Database,
+  vault: Vault,
+  log: Pick<Logger, 'warn' | 'error'>,
+  everyMs = noteEveryMs,
+): () => void {
+  const { activeKeyId, keyIds } = vault;
+  const value = vault.seal(activeKeyId, placeOf(activeKeyId));
+  let lackedBefore: readonly string[] | undefined;
+  const look = ({ isNew, ids }: { isNew: boolean; ids: readonly string[] }): void => {
+    if (isNew) log.error(retired(activeKeyId));
+    const lacked = ids.filter((id) => !keyIds.includes(id));
+    // What is lacked at the start is told there.
+    const added = lacked.filter((id) => lackedBefore && !lackedBefore.includes(id));
+    if (added.length > 0) log.warn(lacking(added));
+    lackedBefore = lacked;
+  };
+  const noted = (): void =>
+    void database.rows<{ isNew: boolean; ids: string[] }>(note, [activeKeyId, value]).then(
+      (rows) => rows.forEach(look),
+      // Away, or takes no changes: what is ready tells that.
+      () => undefined,
+    );
   noted();
-  const timer = setInterval(noted, noteEveryMs);
+  const timer = setInterval(noted, everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }
@@ -165,4 +187,8 @@ function foreign(known: readonly string[]): Error {
 
 function lacking(keyIds: readonly string[]): string {
   return `this database is sealed under the master key ${keyIds.join(', ')}, too, which is not configured here: nothing that is under it opens. Add it behind the first of SVC_ENCRYPTION_KEYS (or of the file encryption-keys in SVC_DATA_DIR); svc master-keys rotate lists what is under a key that is lost.`;
+}
+
+function retired(keyId: string): string {
+  return `svc master-keys rotate took the key ${keyId} for one that no node seals under, since this node was not seen for a while (frozen, or cut off from the database). What it seals is under ${keyId}: keep that key, put the first key of the other nodes first here, restart this node, and run svc master-keys rotate again`;
 }
