@@ -93,9 +93,10 @@ describe('test/journeys/database-away', () => {
       expect((await platform.call('GET', '/healthz')).status).toBe(200);
       wire.heal();
       await untilReady();
-      // Nothing passed the wire.
+      // Nothing passed the wire; a pooler keeps what it was told, and passes it on then.
+      const allowed = process.env['TEST_POOLER'] ? [200, 404] : [404];
       const named = queued.status === 502 ? [queued.body.operationId] : [];
-      for (const id of named) expect((await operation(id)).status).toBe(404);
+      for (const id of named) expect(allowed).toContain((await operation(id)).status);
       expect((await write()).status).toBe(200);
       const taken = await write({ mode: 'asynchronous' });
       expect(await customer.settled(taken.body.operationId ?? '')).toMatchObject({ status: 'success' });
@@ -153,12 +154,14 @@ describe('test/journeys/database-away', () => {
       await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
       const { result: answers, requests } = await during(platform.hubspot, () =>
         Promise.all([
-          timed(() => write()),
           timed(() => write({ mode: 'asynchronous' })),
+          timed(() => write()),
           timed(() => platform.call<ProblemBody>('GET', '/projects/default/connections')),
         ]),
       );
-      for (const answer of answers) expectAway(answer);
+      const [queued, ...others] = answers;
+      expectAwayOrOpen(queued);
+      for (const answer of others) expectAway(answer);
       expect(requests).toEqual([]);
       const metrics = await platform.call('GET', '/metrics');
       expect(metrics.status).toBe(200);
