@@ -171,7 +171,11 @@ describe('test/journeys/database-doubt', () => {
     await meet({ kind: 'status', status: 429, headers: { 'retry-after': '30' } });
     const id = await queue();
     await expect.poll(async () => (await customer.operation(id)).metadata?.retry?.attempts).toBe(1);
-    await queue();
+    const last = await queue();
+    // Until its lane waits for the provider, it may be about to be sent.
+    const resting = `SELECT FROM work w JOIN lane l ON l.id = w.lane_id
+      WHERE w.ref = '${last}' AND w.state = 0 AND l.not_before > svc_now()`;
+    await expect.poll(async () => (await test.database.raw(resting)).length).toBe(1);
   };
   /** More than are written again at once; the oldest first. */
   const failed = async (): Promise<string[]> => {
