@@ -3,7 +3,10 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import { newId } from '../kit/ids.ts';
+import { createVault, generateMasterKey, parseMasterKeys } from '../kit/vault.ts';
 import { eraseCustomers } from './erase-store.ts';
+import { isOpenFlow, saveFlow } from './oauth/flow-store.ts';
+import { newState } from './oauth/state.ts';
 import { saveOwner } from './owner-store.ts';
 
 const insertConnection = statement(
@@ -13,6 +16,7 @@ const insertConnection = statement(
 );
 
 describe('connections/erase', () => {
+  const vault = createVault(parseMasterKeys(generateMasterKey('k1')));
   let test: TestDatabase;
   beforeAll(async () => {
     test = await createTestDatabase();
@@ -30,10 +34,30 @@ describe('connections/erase', () => {
         { mayRename: true },
       ),
     );
-  const erase = (projectId: string, groupRef: string | null, limit = 100) =>
-    test.database.transaction((tx) =>
-      eraseCustomers(tx, { projectId, groupRef, after: newId(), until: newId() }, limit),
+  /** The time of the database. */
+  const now = async (): Promise<string> => {
+    const [row] = await test.database.raw('SELECT svc_now()::text AS at');
+    return String(row?.['at']);
+  };
+  const erase = async (projectId: string, groupRef: string | null, limit = 100, asked?: string) => {
+    const askedAt = asked ?? (await now());
+    return test.database.transaction((tx) =>
+      eraseCustomers(tx, { projectId, groupRef, after: newId(), until: newId(), askedAt }, limit),
     );
+  };
+  const flow = {
+    provider: 'hubspot',
+    providerAppId: 'app',
+    consumerRef: 'ann',
+    providerMetadata: {},
+    scopes: [],
+  };
+  const begin = async (projectId: string, groupRef: string): Promise<string> => {
+    const state = newState();
+    const request = { ...flow, groupRef, authorizeUrl: 'https://app.example' };
+    await saveFlow(test.database, vault, state, { projectId, request, verifier: 'v' });
+    return state;
+  };
   const names = async (projectId: string): Promise<unknown[]> => {
     const rows = await test.database.raw(
       `SELECT name FROM customer_group WHERE project_id = $1 UNION ALL
@@ -96,4 +120,36 @@ describe('connections/erase', () => {
     expect((await erase(projectId, 'acme')).removed).toBe(0);
     expect(await names(projectId)).toEqual(['Group acme', 'Person ann']);
   });
+  it.each(['acme', null])(
+    'leaves what was begun and who was named after it was asked for, of %s',
+    async (groupRef) => {
+      const projectId = newId();
+      const before = await begin(projectId, 'acme');
+      await name(projectId, 'acme', 'ann');
+      await test.database.raw(
+        `INSERT INTO consumer (project_id, consumer_ref, name) VALUES ($1, 'old', 'Old')`,
+        [projectId],
+      );
+      const askedAt = await now();
+      const since = await begin(projectId, 'acme');
+      await name(projectId, 'acme', 'bob');
+      await name(projectId, 'new', 'cid');
+      await test.database.raw(
+        `INSERT INTO consumer (project_id, consumer_ref, name) VALUES ($1, 'newer', 'Newer')`,
+        [projectId],
+      );
+      expect((await erase(projectId, groupRef, 100, askedAt)).removed).toBe(3);
+      expect(await names(projectId)).toEqual([
+        'Group acme',
+        'Group new',
+        'Newer',
+        'Person bob',
+        'Person cid',
+      ]);
+      expect(await isOpenFlow(test.database, before)).toBe(false);
+      expect(await isOpenFlow(test.database, since)).toBe(true);
+      expect((await erase(projectId, groupRef)).removed).toBe(groupRef === null ? 6 : 4);
+      expect(await isOpenFlow(test.database, since)).toBe(false);
+    },
+  );
 });

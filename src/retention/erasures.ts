@@ -82,7 +82,13 @@ export async function eraseSome(
     );
     const { kind, erase } = erasable[at] ?? {};
     if (!kind || !erase) throw new Error('there is nothing that can be erased');
-    const slice = { projectId: row.project_id, groupRef: row.group_ref, after: row.place, until: row.until };
+    const slice = {
+      projectId: row.project_id,
+      groupRef: row.group_ref,
+      after: row.place,
+      until: row.until,
+      askedAt: row.asked_at,
+    };
     const { last, scanned, removed, unfinished } = await erase(tx, slice, limit);
     const counted = { ...row.removed, [kind]: (row.removed[kind] ?? 0) + removed };
     const next = scanned < limit ? erasable[at + 1]?.kind : kind;

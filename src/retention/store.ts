@@ -23,10 +23,10 @@ const insert = statement(
   'INSERT INTO erasure (project_id, id, group_ref, until, place) VALUES ($1, $2, $3, $4, $5) RETURNING *',
 );
 const find = statement('erasure_find', 'SELECT * FROM erasure WHERE project_id = $1 AND id = $2');
-/** The oldest first; one that another node has in hand is left to it. */
+/** The oldest first; one that another node has in hand is left to it. As text a time keeps its microseconds. */
 const next = statement(
   'erasure_next',
-  `SELECT * FROM erasure WHERE status = 'running' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  `SELECT *, created_at::text AS asked_at FROM erasure WHERE status = 'running' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 const move = statement(
   'erasure_move',
@@ -52,8 +52,8 @@ export async function findErasure(
 }
 
 /** Held until the transaction ends. */
-export async function takeErasure(tx: Queryable): Promise<ErasureRow | undefined> {
-  return (await tx.rows<ErasureRow>(next))[0];
+export async function takeErasure(tx: Queryable): Promise<(ErasureRow & { asked_at: string }) | undefined> {
+  return (await tx.rows<ErasureRow & { asked_at: string }>(next))[0];
 }
 
 export async function moveErasure(

@@ -7,6 +7,8 @@ export interface ErasedSlice {
   groupRef: string | null;
   after: string;
   until: string;
+  /** When it was asked for, by the clock of the database and as it writes it: the bound of what no id tells the time of. */
+  askedAt: string;
 }
 
 /** What one statement removed of the next so many rows. */

@@ -182,6 +182,7 @@ describe('src/projects/embed', () => {
       groupRef: 'erased',
       after: '00000000-0000-0000-0000-000000000000',
       until: newId(),
+      askedAt: 'now',
     };
     const { removed } = await harness.database.transaction((tx) => eraseConnectLinks(tx, slice, 1_000));
     expect(removed).toBe(1);
