@@ -151,4 +151,18 @@ describe('cli/write-resumed', () => {
     }
     expect(made).toHaveLength(36);
   }, 60_000);
+
+  it('a line of which nothing is kept any more is not told as one that failed', async () => {
+    const line = [{ name: 'erased' }];
+    expect(await run(companies, line)).toMatchObject({ code: 0 });
+    const erasures = '/projects/default/erasures';
+    const { id } = (await platform.call<{ id: string }>('POST', erasures, { groupRef: 'acme' })).body;
+    const statusOf = async () =>
+      (await platform.call<{ status: string }>('GET', `${erasures}/${id}`)).body.status;
+    await expect.poll(statusOf, { timeout: 20_000 }).toBe('done');
+    const again = await run(companies, line);
+    expect(again).toMatchObject({ code: 1 });
+    expect(again.err).toContain('0 lines written, 0 failed, 1 of unknown outcome.');
+    expect(again.err).toMatch(/was accepted as operation [\w-]+, and what was kept of it is gone/);
+  }, 60_000);
 });

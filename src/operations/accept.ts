@@ -22,7 +22,7 @@ export type Accepted =
 export interface Acceptor {
   /**
    * Resolves after the commit. `lease` marks the work as started under a node's lane; null queues it. Throws
-   * `idempotency-key-reused` when the key of the intake stands for another request; `database-unavailable`, or `outcome-unknown`
+   * as `findEarlierUse` does when the key of the intake stands for another request, or for what is gone; `database-unavailable`, or `outcome-unknown`
    * where the work may be sent later and no key finds it.
    */
   accept: (intake: Intake, lease: string | null, operationId?: string) => Promise<Accepted>;

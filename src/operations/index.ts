@@ -4,7 +4,7 @@ export { exchangePartitions } from './exchanges/exchange-log.ts';
 export { eraseExchanges } from './exchanges/store.ts';
 export { createDoubts, explained, failsAll, type Doubts } from './doubt.ts';
 export { endsOf, type Ends } from './ends.ts';
-export { findEarlierUse } from './keys.ts';
+export { erased, findEarlierUse } from './keys.ts';
 export { claimKeys, keyColumns, release } from './store/keys.ts';
 export { load, withPayloads } from './store/load.ts';
 export { beginOperations, countParts, endOperations, logLines, markOperations } from './store/parts.ts';

@@ -29,7 +29,7 @@ export interface Operations extends Reader, BacklogReader {
    * Undefined when the lane was lost: nothing was accepted.
    */
   acceptMarked(intake: Intake, lease: string, operationId: string): Promise<Accepted>;
-  /** What an idempotency key stands for, if it does; throws `idempotency-key-reused` for another request. */
+  /** What an idempotency key stands for, if it does; throws as `findEarlierUse` does. */
   earlierUse(projectId: string, claim: KeyClaim): Promise<EarlierUse | undefined>;
   /** Records what `by` found out about records of unknown outcome; answers the records that the request concerns. */
   resolve(reach: Reach, operationId: string, by: string, request: ResolveRequest): Promise<OperationRecord[]>;

@@ -15,6 +15,12 @@ export const operationProblems = {
     'Use a new `Idempotency-Key` for a new request; repeat a request byte for byte.',
     'The same caller sent this `Idempotency-Key` within the last 7 days with another method, path or body. This request did nothing; `operationId` names what the key stands for.',
   ),
+  'operation-erased': kind(
+    410,
+    'The write was accepted, and what was kept of it is gone',
+    'Do not write it again under a new key: look in the provider for what became of it.',
+    'The `Idempotency-Key` stands for the write `operationId`, which was accepted. What became of it was erased since, or was kept as long as it is to be (`keepDays`). This request did nothing.',
+  ),
   'operation-in-progress': kind(
     409,
     'The operation is in progress',

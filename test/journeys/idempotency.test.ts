@@ -310,6 +310,64 @@ describe('test/journeys/idempotency', () => {
     expect(kept.filter(({ id }) => id === null)).toEqual([]);
   });
 
+  /** The answer to a write of which nothing is kept any more. */
+  const goneOf = (operationId: string) => ({
+    status: 410,
+    body: {
+      code: 'operation-erased',
+      retryable: false,
+      operationId,
+      detail: expect.stringContaining('accepted'),
+    },
+  });
+  const autoBatch = { mode: 'asynchronous', autoBatchPolicy: { maxDelayMinutes: 1 } };
+
+  it('says of a write that was erased that it was accepted, and does not look like a refusal', async () => {
+    const gone = await install(platform, 'hubspot-crm', 'gone');
+    const bodies = [
+      create('erased', { groupRef: 'gone' }),
+      create('erased queued', { groupRef: 'gone', mode: 'asynchronous' }),
+      create('erased gathered', { groupRef: 'gone', ...autoBatch }),
+    ];
+    const keyOf = (n: number): string => `erased-${n}`;
+    const first = [];
+    for (const [n, body] of bodies.entries()) first.push((await write(body, keyOf(n))).body.operationId);
+    await test.database.raw(`UPDATE clock SET shift = shift + '61 seconds'`);
+    for (const id of first) await gone.settled(id);
+    const erasures = '/projects/default/erasures';
+    const { id } = (await platform.call<{ id: string }>('POST', erasures, { groupRef: 'gone' })).body;
+    await expect
+      .poll(async () => (await platform.call<{ status: string }>('GET', `${erasures}/${id}`)).body.status, {
+        timeout: 20_000,
+      })
+      .toBe('done');
+    for (const [n, body] of bodies.entries())
+      expect(await write(body, keyOf(n), { node: second })).toMatchObject(goneOf(first[n]!));
+    await platform.call(
+      'DELETE',
+      `/projects/default/integrations/hubspot-crm/installations/${gone.installationId}`,
+    );
+    expect(await write(bodies[0]!, keyOf(0))).toMatchObject(goneOf(first[0]!));
+    expect([await made('erased'), await made('erased queued'), await made('erased gathered')]).toEqual([
+      1, 1, 1,
+    ]);
+  }, 60_000);
+
+  it('says so of a write that the project does not want kept any more, unless its answer is', async () => {
+    const keep = (days: object) =>
+      platform.call('PATCH', '/projects/default', { updateMask: ['keepDays'], project: { keepDays: days } });
+    const [queued, single] = [create('brief queued', { mode: 'asynchronous' }), create('brief')];
+    const { operationId } = (await write(queued, 'brief-queued')).body;
+    await acme.settled(operationId);
+    const first = await write(single, 'brief');
+    await keep({ operations: 1 });
+    await test.database.raw(`UPDATE clock SET shift = shift + '2 days'`);
+    expect(await write(queued, 'brief-queued')).toMatchObject(goneOf(operationId));
+    expect((await write(single, 'brief')).text).toBe(first.text);
+    await keep({});
+    expect([await made('brief queued'), await made('brief')]).toEqual([1, 1]);
+  });
+
   it('after seven days by the clock of the database the key is free', async () => {
     const key = newKey();
     const body = create('week');

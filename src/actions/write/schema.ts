@@ -248,6 +248,9 @@ export const writeFailures = {
   403: failed('The credentials may not write.'),
   404: failed('There is no such project, integration, installation or object.'),
   409: failed('The idempotency key stands for another request, or for one that is under way.'),
+  410: failed(
+    'The idempotency key stands for a write that was accepted, and of which nothing is kept any more.',
+  ),
   413: failed('The body is too large.'),
   422: shownAs(Type.Unknown(), {
     description:

@@ -157,7 +157,7 @@ function heldBack(line: Line, heldBy: number, progress: Progress, options: { jso
 const inFlight = 'idempotency-key-in-flight';
 
 function isUnknown({ code, category }: SvcError): boolean {
-  return isOutcomeUnknown(code, category) || code === inFlight;
+  return isOutcomeUnknown(code, category) || code === inFlight || code === 'operation-erased';
 }
 
 /** A time-out has a code of its own. */

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { KeyClaim } from '../work.ts';
+import { isKept } from './read.ts';
 
 /** A row of a group that is accepted under a caller's key; `n` is its place in the group, from 1. */
 export interface KeyedRow {
@@ -50,7 +51,7 @@ export function claimKeys(first: number, candidates: string): string {
     WHERE u.key IS NULL OR u.use > 1)`;
 }
 
-// LIMIT keeps the look-up apart, so that it is by the whole key of the operation.
+// Of what is not shown any more it tells nothing. LIMIT keeps the look-up apart, so that it is by the whole key of the operation.
 const findKey = statement(
   'key_find',
   `SELECT d.operation_id, encode(d.hash, 'hex') AS hash, d.status AS answer_status, d.response, d.expires_at <= svc_now() AS expired,
@@ -58,7 +59,7 @@ const findKey = statement(
   FROM idempotency d
   LEFT JOIN LATERAL (
     SELECT o.status, o.request FROM operation o
-    WHERE o.project_id = d.project_id AND o.id = d.operation_id LIMIT 1) o ON true
+    WHERE o.project_id = d.project_id AND o.id = d.operation_id AND ${isKept} LIMIT 1) o ON true
   WHERE d.project_id = $1 AND d.principal = $2 AND d.key = $3`,
 );
 
@@ -87,7 +88,7 @@ export interface KeyRow {
   answer_status: number | null;
   response: unknown;
   expired: boolean;
-  /** Of the operation; null when its history is gone. */
+  /** Of the operation; null when its history is gone, or no more to be kept. */
   status: 'in_progress' | 'success' | 'failure' | null;
   request: Record<string, unknown> | null;
 }

@@ -44,7 +44,7 @@ export async function repetitionOf(
 }
 
 /** The history of an operation is kept for a time of its own. */
-function whereForgotten(error: unknown): undefined {
+export function whereForgotten(error: unknown): undefined {
   if (error instanceof Problem && error.code === 'not-found') return;
   throw error;
 }

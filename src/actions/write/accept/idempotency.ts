@@ -2,13 +2,19 @@ import { createHash } from 'node:crypto';
 import { wholeProject } from '../../../events/index.ts';
 import { isDatabaseAway } from '../../../kit/db/faults.ts';
 import { problem, Problem, refuse, renderProblem } from '../../../kit/problem.ts';
-import type { EarlierUse, KeyClaim, Operations, WrittenOperation } from '../../../operations/index.ts';
+import {
+  erased,
+  type EarlierUse,
+  type KeyClaim,
+  type Operations,
+  type WrittenOperation,
+} from '../../../operations/index.ts';
 import type { Principal } from '../../../projects/index.ts';
 import { abilitiesOf, type RecordOutcome } from '../../../providers/index.ts';
 import { answerWrite, withErrors } from '../answer.ts';
 import { storedWriteOf } from '../prepare/stored.ts';
 import type { AnswerOf } from '../send/synchronous.ts';
-import { repetitionOf } from './again.ts';
+import { repetitionOf, whereForgotten } from './again.ts';
 
 /** What a write is answered with. */
 export interface WriteAnswer {
@@ -83,7 +89,8 @@ export interface Asking {
 }
 
 /**
- * The answer of the request that a key stands for. Throws `idempotency-key-in-flight` while one that is to be answered synchronously has none.
+ * The answer of the request that a key stands for. Throws `idempotency-key-in-flight` while one that is to be answered synchronously has none, and
+ * `operation-erased` when it is gone by now.
  */
 export async function replay(
   operations: Operations,
@@ -96,7 +103,8 @@ export async function replay(
   if (mode === 'asynchronous') return { status: 200, body: { operationId }, replayed: true };
   if (!ended) throw problem('idempotency-key-in-flight', { retryAfterSeconds: 1, extra: { operationId } });
   // Nobody was answered: the node died, and another found out, or gave up, what became of it; or it was made by a retry.
-  const written = await operations.written(wholeProject(projectId), operationId);
+  const written = await operations.written(wholeProject(projectId), operationId).catch(whereForgotten);
+  if (!written) throw erased(operationId);
   return { ...rendered(answerOfHistory(written), requestId), replayed: true };
 }
 

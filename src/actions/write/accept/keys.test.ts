@@ -7,6 +7,7 @@ import { createAcceptor } from '../../../operations/accept.ts';
 import { clearLedger, count, groundOf, intake, projectId } from '../../../operations/harness.fixture.ts';
 import { type Node, createNode } from '../harness.fixture.ts';
 import type { KeyClaim } from '../../../operations/index.ts';
+import { replay } from './idempotency.ts';
 import { forgetExpired } from '../../../operations/store/keys.ts';
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -171,6 +172,15 @@ describe('write/keys', () => {
       answer: { status: 200, body: { operationId: first.operationId, text: 'a\u0000\ud83d\ude00' } },
     });
     expect(await count(test.database, 'operation')).toBe(2);
+  });
+
+  it('says that a write was accepted that was erased after its key was found', async () => {
+    const { operationId } = await queue(claim('k'));
+    const earlier = { operationId, ended: true, request: {} };
+    await clearLedger(test.database);
+    await expect(
+      replay(nodes[0], projectId, earlier, { requestId: 'r', mode: 'synchronous' }),
+    ).rejects.toMatchObject({ code: 'operation-erased', details: { extra: { operationId } } });
   });
 
   it('asks the database nothing more for the first use of a key', async () => {

@@ -10860,6 +10860,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["WriteProblem"];
                 };
             };
+            /** @description The idempotency key stands for a write that was accepted, and of which nothing is kept any more. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["WriteProblem"];
+                };
+            };
             /** @description The body is too large. */
             413: {
                 headers: {

@@ -49,6 +49,7 @@ export type ProblemCode =
   | 'nothing-to-retry'
   | 'object-not-in-config'
   | 'object-not-in-manifest'
+  | 'operation-erased'
   | 'operation-in-progress'
   | 'outcome-known'
   | 'outcome-unknown'
