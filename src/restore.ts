@@ -7,12 +7,14 @@ import { createMetrics } from './kit/metrics.ts';
 
 type Say = (line: string) => void;
 
-/** The role `restore hold`: no node works with the database until `restore resume`. */
+/** The role `restore hold`: no node begins to work with the database until `restore resume`; one that runs ends when it looks. */
 export async function holdRestored(url: string, name: string, say: Say): Promise<void> {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'svc restore hold' });
   try {
     await holdDatabase(database, 'its operator said so');
-    say(`No node works with ${name} until you run svc restore resume.`);
+    say(
+      `No node begins to work with ${name} until you run svc restore resume. Nodes that run work on for some seconds, then they end: stop them before you hold it.`,
+    );
   } finally {
     await database.close();
   }

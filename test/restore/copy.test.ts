@@ -130,8 +130,8 @@ describe('test/restore/copy', () => {
       expect((await operate(moved.url, 'restore', 'resume', '--nothing-lost')).said).toContain(
         'The nodes go on',
       );
-      expect((await operate(moved.url, 'restore', 'hold')).said).toContain(
-        'until you run svc restore resume',
+      expect((await operate(moved.url, 'restore', 'hold')).said).toMatch(
+        /until you run svc restore resume\. Nodes that run work on for some seconds/,
       );
       const held = await startHeld(moved.url);
       await held.child.end('SIGTERM');
