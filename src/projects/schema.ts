@@ -62,7 +62,10 @@ export const Branding = Type.Object(
 export type Branding = Static<typeof Branding>;
 const days = (minimum: number, what: string) => Type.Integer({ minimum, maximum: 36_500, description: what });
 const keptKinds = {
-  operations: days(1, 'Operations with their records, attempts and logs. Unfinished ones stay.'),
+  operations: days(
+    1,
+    'Operations with their records, attempts and logs, by when they were accepted. Unfinished ones stay until they end: ask for more days than a write may be retried.',
+  ),
   exchanges: days(
     0,
     'What providers were sent for writes and reads, and what they answered. With 0 nothing is kept from then on.',

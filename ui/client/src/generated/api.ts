@@ -3831,7 +3831,7 @@ export interface components {
          * @description Days, by kind of history; at most those of the operator, which hold for what is not named. What is older is not shown, sent or replayed any more. It leaves the disk with its day (operations: month), as soon as all projects with something of that day want it gone, and at the latest after the days of the operator.
          */
         KeepDays: {
-            /** @description Operations with their records, attempts and logs. Unfinished ones stay. */
+            /** @description Operations with their records, attempts and logs, by when they were accepted. Unfinished ones stay until they end: ask for more days than a write may be retried. */
             operations?: number;
             /** @description What providers were sent for writes and reads, and what they answered. With 0 nothing is kept from then on. */
             exchanges?: number;
