@@ -155,9 +155,10 @@ function heldBack(line: Line, heldBy: number, progress: Progress, options: { jso
 }
 
 const inFlight = 'idempotency-key-in-flight';
+const erased = 'operation-erased';
 
 function isUnknown({ code, category }: SvcError): boolean {
-  return isOutcomeUnknown(code, category) || code === inFlight || code === 'operation-erased';
+  return isOutcomeUnknown(code, category) || code === inFlight || code === erased;
 }
 
 /** A time-out has a code of its own. */
@@ -180,7 +181,9 @@ async function wasResolvedAsDone(svc: Svc, error: SvcError, { signal }: Progress
   }
 }
 
-function wordsOf({ code, detail, operationId }: SvcError): string {
+function wordsOf({ code, detail, remedy, operationId }: SvcError): string {
+  // No list has its operation.
+  if (code === erased) return `${detail} ${remedy}`;
   return code === inFlight
     ? `what became of it is not known yet; operation ${operationId} will tell. Run the same command again later.`
     : detail;
