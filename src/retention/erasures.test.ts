@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { eraseProxyLog, proxyLogPartitions } from '../actions/proxy/index.ts';
+import { eraseCustomers } from '../connections/index.ts';
 import { eraseMessages, messagePartitions } from '../deliveries/index.ts';
 import { eraseEvents, eventPartitions } from '../events/index.ts';
 import { newId } from '../kit/ids.ts';
@@ -90,6 +91,25 @@ describe('retention/erasures', () => {
   const eraseAll = async (limit: number): Promise<void> => {
     while (await eraseSome(test.database, histories, limit));
   };
+
+  it('removes sign-ins that were begun before it was asked for, however late it comes to them', async () => {
+    const projectId = newId();
+    const begin = (state: string) =>
+      raw(
+        `INSERT INTO oauth_flow (project_id, state_hash, request, code_verifier, expires_at)
+        VALUES ($1, $2, '{}', '\\x', svc_now() + interval '10 minutes')`,
+        [projectId, Buffer.from(`${projectId}${state}`)],
+      );
+    await begin('before');
+    const customers: History = { kind: 'customers', tables: [], keepDays: 0, erase: eraseCustomers };
+    const { erasures } = createRetention(test.database, [customers]);
+    const { id } = await erasures.start(projectId, { wholeProject: true });
+    await begin('since');
+    await eraseSome(test.database, [customers]);
+    expect(await erasures.get(projectId, id)).toMatchObject({ status: 'done', removed: { customers: 1 } });
+    const kept = await raw('SELECT state_hash FROM oauth_flow WHERE project_id = $1', [projectId]);
+    expect(kept).toEqual([{ state_hash: Buffer.from(`${projectId}since`) }]);
+  });
 
   it('removes what was made of one group until then, says what, and leaves the others', async () => {
     const projectId = newId();
