@@ -166,6 +166,10 @@ export async function endDestinationFailing(
   await db.rows(endFailing, [project_id, id]);
 }
 
+/** SQL that is true where the destination of these columns is there. */
+export const destinationStands = (projectId: string, id: string): string =>
+  `EXISTS (SELECT FROM destination d WHERE d.project_id = ${projectId} AND d.id = ${id})`;
+
 /** How many deliveries wait for it; undefined when there is none. */
 export async function deleteDestination(
   tx: Queryable,

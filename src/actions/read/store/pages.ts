@@ -2,6 +2,7 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { fenced } from '../../../lanes/index.ts';
 import {
+  destinationStands,
   messageColumns,
   messageParts,
   type NewMessage,
@@ -53,7 +54,7 @@ const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT s
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
       estimated = i.estimated, failures = 0, failing_since = NULL
     FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
-      AND EXISTS (SELECT FROM destination d WHERE d.project_id = i.project_id AND d.id = i.destination_id)
+      AND ${destinationStands('i.project_id', 'i.destination_id')}
       AND (r.type = 'triggered' OR r.id = (
         SELECT ${runOfFeed} FROM read_feed f
         WHERE f.project_id = r.project_id AND f.installation_id = r.installation_id AND f.object = r.object
