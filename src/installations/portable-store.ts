@@ -32,6 +32,13 @@ export const portableInstallations: readonly Portable[] = [
         name: 'r.group_ref',
         reason: 'another installation of this group is there for the same integration',
       },
+      // One whose connection was deleted comes in as it is, and gets that of nobody else.
+      {
+        of: 'connection',
+        same: 'o.id = r.connection_id AND o.group_ref <> r.group_ref',
+        name: 'r.group_ref',
+        reason: 'its connection is that of another group there',
+      },
     ],
   }),
   portable({

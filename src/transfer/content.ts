@@ -32,7 +32,7 @@ const mostRowValues = 50_000;
 const sliceRows = 200;
 const sliceLength = 1024 * 1024;
 
-/** What names what: the columns of a kind, and the kind whose columns they hold. */
+/** What names what: the columns of a kind, and the kind whose columns they hold. An installation outlives its connection. */
 const names: readonly { kind: string; by: readonly string[]; named: string; as: readonly string[] }[] = [
   {
     kind: 'integrations',
@@ -41,15 +41,26 @@ const names: readonly { kind: string; by: readonly string[]; named: string; as: 
     as: ['integration_id', 'id'],
   },
   { kind: 'installations', by: ['integration_id'], named: 'integrations', as: ['id'] },
-  { kind: 'installations', by: ['connection_id'], named: 'connections', as: ['id'] },
   { kind: 'installations', by: ['id', 'config_id'], named: 'configs', as: ['installation_id', 'id'] },
   { kind: 'topicDestinationRoutes', by: ['destination_id'], named: 'destinations', as: ['id'] },
   { kind: 'notificationRoutes', by: ['destination_id'], named: 'destinations', as: ['id'] },
 ];
 
 /** Whether nothing names what is not in it. */
-export async function isWhole(content: Content): Promise<boolean> {
+export async function namesAll(content: Content): Promise<boolean> {
   return (await lostNames(content)).length === 0;
+}
+
+/** Installations whose connection is not in it. */
+export async function withoutConnection(
+  content: Content,
+): Promise<{ connectionId: string; groupRef: string }[]> {
+  const there = new Set(await valuesOf(content['connections'], ['id']));
+  const groups = await valuesOf(content['installations'], ['group_ref']);
+  const ids = await valuesOf(content['installations'], ['connection_id']);
+  return ids.flatMap((connectionId, index) =>
+    there.has(connectionId) ? [] : [{ connectionId, groupRef: groups[index] ?? '' }],
+  );
 }
 
 async function lostNames(content: Content): Promise<Issue[]> {
@@ -110,22 +121,37 @@ export async function readContent(bytes: Buffer, version: number = fileVersion):
   return content;
 }
 
+/** Throws export-malformed, by the ids of rows, for what an import would refuse. */
+export async function requireFit(content: Content): Promise<void> {
+  const turns = new Turns();
+  const found = await lostNames(content);
+  for (const [kind, rows] of Object.entries(content))
+    for (const [index, row] of rows.entries()) {
+      const { id = index } = JSON.parse(row.row) as { id?: string };
+      const reading = { name: `${kind}[${id}]`, part: byKind.get(kind), turns };
+      found.push(...(await checkRow({ ...row }, reading)));
+      if (found.length > maxIssues) throw malformed(found);
+    }
+  if (found.length > 0) throw malformed(found);
+}
+
 interface Reading {
   name: string;
   part: Portable | undefined;
   turns: Turns;
 }
 
-/** The row is written anew, so that what is stored is what was checked. */
-async function readRow(
-  text: Buffer,
-  { name: at, part, turns }: Reading,
-): Promise<{ row?: PortableRow; issues: Issue[] }> {
-  const outer = parsed(text.toString('utf8'), at);
-  const { issues } = checkShape(outer, 'body', at);
+async function readRow(text: Buffer, reading: Reading): Promise<{ row?: PortableRow; issues: Issue[] }> {
+  const outer = parsed(text.toString('utf8'), reading.name);
+  const { issues } = checkShape(outer, 'body', reading.name);
   if (issues.length > 0) return { issues };
+  await reading.turns.pass();
   const row = outer as PortableRow;
-  await turns.pass();
+  return { row, issues: await checkRow(row, reading) };
+}
+
+/** The row is written anew, so that what is stored is what was checked. */
+async function checkRow(row: PortableRow, { name: at, part, turns }: Reading): Promise<Issue[]> {
   refuseExcess(Buffer.from(row.row), mostRowValues, `${at}.row`);
   await turns.pass();
   const value = parsed(row.row, at);
@@ -135,9 +161,10 @@ async function readRow(
   await turns.pass();
   const faults = (part?.faults(row) ?? []).slice(0, maxIssues + 1);
   await turns.pass();
+  const found: Issue[] = [];
   for (const { name, ...fault } of faults)
-    issues.push({ in: 'body', name: name === '' ? at : `${at}.${name}`, ...fault });
-  return { row, issues };
+    found.push({ in: 'body', name: name === '' ? at : `${at}.${name}`, ...fault });
+  return found;
 }
 
 function parsed(text: string, at: string): unknown {

@@ -12,7 +12,7 @@ export const transferProblems = {
     422,
     'What is in the export is not what an export holds',
     'Export the project again from the server that it is on. A file that was written by hand has to hold what `issues` says.',
-    'The passphrase opened the file, and something in it is not what this service writes there: each row is held to the same rules as what comes by the API. Nothing was changed.',
+    'The passphrase opened the file, and something in it is not what this service writes there: each row is held to the same rules as what comes by the API. An export of a project that holds such a row is refused, too, before it moves a connection. Nothing was changed.',
   ),
   'export-newer': kind(
     422,

@@ -12,11 +12,13 @@ import type { Projects } from '../projects/index.ts';
 import type { Catalog } from '../providers/index.ts';
 import {
   inSlices,
-  isWhole,
   mostRows,
+  namesAll,
   parts,
   readContent,
+  requireFit,
   valuesOf,
+  withoutConnection,
   writeContent,
   type Content,
 } from './content.ts';
@@ -30,6 +32,7 @@ import {
   type Import,
   type ImportRequest,
 } from './schema.ts';
+import { warningsOf } from './warnings.ts';
 
 /** A project that goes to another server, or to another project of this one. */
 export interface Transfer {
@@ -71,8 +74,11 @@ async function exportProject(
     targetId: projectId,
     details: { move },
   });
+  if (!move) return makeFile(deps, project, request);
+  // What no file can be made of is found out while the connections are used here.
+  await makeFile(deps, project, request);
   try {
-    if (move && !(await moveConnections(database, projectId))) throw problem('export-busy', {});
+    if (!(await moveConnections(database, projectId))) throw problem('export-busy', {});
     return await makeFile(deps, project, request);
   } catch (error) {
     throw error instanceof Problem && mayBeDone(error) ? halfMoved(error) : error;
@@ -85,6 +91,9 @@ async function makeFile(
   { passphrase, move: moved = false }: ExportRequest,
 ): Promise<Export> {
   const content = await contentOf(database, projectId, vault);
+  await requireFit(content).catch((error: unknown) => {
+    throw error instanceof Problem ? unfit(error) : error;
+  });
   const head = {
     format: fileFormat,
     version: fileVersion,
@@ -97,7 +106,14 @@ async function makeFile(
   if (!text) throw tooLarge('takes more than 96 MB unpacked');
   const file = await sealFile(head, text, passphrase);
   if (!file) throw tooLarge('is larger than 24 MB');
-  return { file, warnings: warningsOf(file) };
+  return { file, warnings: await warningsOf(file, content) };
+}
+
+function unfit(error: Problem): Problem {
+  return problem('export-malformed', {
+    ...error.details,
+    remedy: 'Change or delete what `issues` names, by the id of each row, and export the project again.',
+  });
 }
 
 /** What is marked stays so. */
@@ -135,7 +151,7 @@ async function importProject(
   if (unknown.length > 0) throw clashProblem(unknown);
   const written = await writeAll(deps, projectId, content, dryRun);
   if (!dryRun) deps.projects.forget(projectId);
-  return { projectId, dryRun, ...written, warnings: warningsOf(file) };
+  return { projectId, dryRun, ...written, warnings: await warningsOf(file, content) };
 }
 
 /** The text of the file is not kept beside its rows. */
@@ -147,15 +163,22 @@ async function contentIn(file: ImportRequest['file'], passphrase: string): Promi
 
 const mostReads = 10;
 
-/** Read again while somebody changes the project, so that nothing names what is not in it. */
+/**
+ * Read again while somebody changes the project, so that nothing names what is not in it. A connection that is missing twice
+ * was deleted: it was made before what named it the first time.
+ */
 async function contentOf(
   database: Ground['database'],
   projectId: string,
   vault: Ground['vault'],
 ): Promise<Content> {
+  let missing = new Set<string>();
   for (let reads = 1; ; reads += 1) {
     const content = await readAll(database, projectId, vault);
-    if ((await isWhole(content)) || reads === mostReads) return content;
+    const still = await withoutConnection(content);
+    const isSettled = still.every(({ connectionId }) => missing.has(connectionId));
+    if ((isSettled && (await namesAll(content))) || reads === mostReads) return content;
+    missing = new Set(still.map(({ connectionId }) => connectionId));
   }
 }
 
@@ -203,19 +226,6 @@ function tooLarge(why: string): Error {
 
 function countsOf(content: Content): Record<string, number> {
   return Object.fromEntries(Object.entries(content).map(([kind, rows]) => [kind, rows.length]));
-}
-
-function warningsOf({
-  moved,
-  counts,
-}: {
-  moved: boolean;
-  counts: Record<string, number>;
-}): Export['warnings'] {
-  const connections = counts['connections'] ?? 0;
-  if (moved || connections === 0) return [];
-  const message = `${connections === 1 ? 'The connection is' : `The ${connections} connections are`} used where the file was made, too. Where a provider gives a new refresh token with each renewal, the first server that renews ends the tokens of the other: export with "move" to go on in one place.`;
-  return [{ message }];
 }
 
 /** What is planned and then not kept. */

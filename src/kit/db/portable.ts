@@ -35,6 +35,8 @@ export interface Portable {
 
 /** What only one row of a project may have, beside its key. */
 interface Only {
+  /** The table of the row that is there, where that is another. */
+  of?: string;
   /** SQL over a row `r` that comes in and a row `o` that is there: they cannot stand beside one another. */
   same: string;
   /** What a row is called in a clash: SQL over `r`. */
@@ -211,16 +213,18 @@ function writeText(declared: PortableDeclaration): Statement {
 }
 
 function clashText({ kind, table, key }: PortableDeclaration, only: Only, at: number): Statement {
-  const { same, name, everywhere } = only;
+  const { of, same, name, everywhere } = only;
   const columnsOf = (row: string): string =>
     Object.keys(key)
       .map((column) => `${row}.${column}`)
       .join(', ');
-  const other = `(o.project_id, ${columnsOf('o')}) IS DISTINCT FROM ($1::uuid, ${columnsOf('r')})`;
+  const other = of
+    ? 'true'
+    : `(o.project_id, ${columnsOf('o')}) IS DISTINCT FROM ($1::uuid, ${columnsOf('r')})`;
   return statement(
     `portable_clash_${kind}_${at}`,
     `SELECT ${name} AS name FROM json_populate_recordset(NULL::${table}, $2::json) r
-     JOIN ${table} o ON ${everywhere ? '$1::uuid IS NOT NULL' : 'o.project_id = $1'} AND ${same}
+     JOIN ${of ?? table} o ON ${everywhere ? '$1::uuid IS NOT NULL' : 'o.project_id = $1'} AND ${same}
      WHERE ${other} LIMIT 20`,
   );
 }
