@@ -94,14 +94,16 @@ export async function importProject(
 }
 
 function sayImport(options: ConnectionOptions, project: string, came: Import): void {
-  const { created, unchanged, dryRun, warnings } = came;
+  const { created, replaced, unchanged, dryRun, warnings } = came;
   const news = listed(created);
+  const changed = listed(replaced);
   const rest = listed(unchanged);
   say(
     options,
     came,
     [
       `${dryRun ? 'Would come' : 'Came'} into ${project}: ${news === '' ? 'nothing new' : news}.`,
+      ...(changed === '' ? [] : [`There already, and now as in the file: ${changed}.`]),
       ...(rest === '' ? [] : [`There already, and left alone: ${rest}.`]),
     ].join('\n'),
   );

@@ -27,6 +27,10 @@ const unmark = statement(
      updated_at = svc_now()
    WHERE project_id = $1 AND moved_at IS NOT NULL RETURNING id`,
 );
+const moved = statement(
+  'connections_moved',
+  `SELECT count(*)::int AS count FROM connection WHERE project_id = $1 AND moved_at IS NOT NULL`,
+);
 
 const detail =
   'It was moved to another server by an export of the project, and nothing is sent with it here.';
@@ -54,4 +58,10 @@ export async function moveConnections(database: Database, projectId: string): Pr
 /** Those that were moved are used here again. Answers how many. */
 export async function takeBackConnections(database: Queryable, projectId: string): Promise<number> {
   return (await database.rows(unmark, [projectId])).length;
+}
+
+/** How many are not used here, since they were moved. */
+export async function countMoved(database: Queryable, projectId: string): Promise<number> {
+  const [row] = await database.rows<{ count: number }>(moved, [projectId]);
+  return row?.count ?? 0;
 }

@@ -6,6 +6,11 @@ import { SealedSecrets, sealedCredentials } from './credentials/index.ts';
 import { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
 const held = 'a node there holds it for a moment';
+/**
+ * The generation tells whose credentials are newer. A file that was made here, by the move or before it, has no greater one; where
+ * they were used since, it grew with each renewal and with the move from there. That they died there does not make them newer.
+ */
+const isNewer = `(r.generation > t.generation OR r.generation = t.generation AND r.status = 'bad_credentials')`;
 const ref = reference('As the builder names it.');
 
 /** What of this room goes along with a project, in the order in which it comes in. */
@@ -57,6 +62,20 @@ export const portableConnections: readonly Portable[] = [
       refused_since: 'it is about the token in place there',
       moved_at: 'it is not moved away from where it comes in',
     },
+    called: 't.group_ref',
+    givesWay: {
+      where: `t.moved_at IS NOT NULL AND ${isNewer}
+        AND (t.provider, t.group_ref, t.consumer_ref) = (r.provider, r.group_ref, r.consumer_ref)`,
+      also: {
+        moved_at: 'NULL',
+        refresh_lease: 'NULL',
+        refresh_lease_until: 'NULL',
+        keep_alive_at: 'NULL',
+        unauthorized_at: 'NULL',
+        refused_since: 'NULL',
+      },
+    },
+    differs: 't.moved_at IS NULL AND r.generation > t.generation',
     sealed: { column: 'credentials', place: sealedCredentials.place, shape: SealedSecrets },
   }),
 ];

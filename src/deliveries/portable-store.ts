@@ -49,6 +49,7 @@ export const portableDeliveries: readonly Portable[] = [
     left: { failing_since: ofDeliveries, dead_letters: ofDeliveries, dead_since: ofDeliveries },
     sealed: { column: 'secrets', place: secrets.place, shape: StoredSecrets },
     rules: kindFaults,
+    called: 't.name',
     only: [{ same: 'lower(o.name) = lower(r.name)', name: 'r.name', reason: nameTaken }],
   }),
   portable({

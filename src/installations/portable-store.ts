@@ -26,6 +26,7 @@ export const portableInstallations: readonly Portable[] = [
       recent_operations: ofOperations,
       recent_failures: ofOperations,
     },
+    called: 't.group_ref',
     only: [
       {
         same: 'o.integration_id = r.integration_id AND o.group_ref = r.group_ref',

@@ -34,6 +34,13 @@ const writeSettings = statement(
        IS DISTINCT FROM (r.app_name, r.allowed_origins, r.branding::jsonb, r.keep_days) RETURNING 1 AS one`,
 );
 
+const differingSettings = statement(
+  'portable_differ_settings',
+  `SELECT 1 AS one FROM project p, json_populate_record(NULL::project, $2::json) r
+   WHERE p.id = $1 AND (p.app_name, p.allowed_origins, p.branding::jsonb, p.keep_days)
+     IS DISTINCT FROM (r.app_name, r.allowed_origins, r.branding::jsonb, r.keep_days)`,
+);
+
 function originFaults({ allowed_origins: origins }: { allowed_origins: string[] }): RowFault[] {
   return origins.flatMap((value, index) =>
     isWebOrigin(value)
@@ -65,6 +72,7 @@ function pemFaults({ public_key_pem: pem }: { public_key_pem: string }): RowFaul
 /** The project has its name and its id from where it is; the rest of it comes along where nobody has set any of it yet. */
 const settings: Portable = {
   kind: 'settings',
+  key: [],
   faults: rowFaults(
     {
       app_name: text(128),
@@ -78,10 +86,14 @@ const settings: Portable = {
   read: (db, { projectId }) => db.rows<{ row: string }>(readSettings, [projectId]),
   clashes: async () => [],
   async write(tx, projectId, rows) {
-    let changed = 0;
-    for (const { row } of rows) changed += (await tx.rows(writeSettings, [projectId, row])).length;
-    return changed;
+    const came = { created: 0, replaced: 0, differing: 0 };
+    for (const { row } of rows) {
+      came.created += (await tx.rows(writeSettings, [projectId, row])).length;
+      came.differing += (await tx.rows(differingSettings, [projectId, row])).length;
+    }
+    return came;
   },
+  missing: async () => [],
 };
 
 const [clientSecrets] = sealedProjectColumns;
@@ -93,6 +105,13 @@ const nameTaken = 'another one has this name there';
 const ownScopes = {
   shape: Type.Array(Scope),
   into: `ARRAY(SELECT s FROM unnest(r.scopes) s WHERE s NOT IN (${instanceScopes.map((scope) => `'${scope}'`).join(', ')}))`,
+};
+
+/** A key that was revoked elsewhere does not stay good here. */
+const revocation = {
+  where: `t.active AND coalesce(t.expires_at > svc_now(), true) AND NOT (r.active AND coalesce(r.expires_at > svc_now(), true))
+    AND r.updated_at > t.updated_at`,
+  columns: ['active', 'expires_at', 'updated_at'],
 };
 
 /** What of this room goes along with a project, in the order in which it comes in. */
@@ -130,6 +149,7 @@ export const portableProject: readonly Portable[] = [
       latest_revision_id: uuid,
       ...times,
     },
+    called: 't.name',
     only: [{ same: 'o.name = r.name', name: 'r.name', reason: nameTaken }],
   }),
   portable({
@@ -160,6 +180,8 @@ export const portableProject: readonly Portable[] = [
       ...times,
     },
     left: { last_used_at: 'it was not used there' },
+    called: 't.label',
+    givesWay: revocation,
     only: [
       { same: 'o.id = r.id', name: 'r.id', everywhere: true, reason: 'another project there has this key' },
     ],
@@ -180,5 +202,7 @@ export const portableProject: readonly Portable[] = [
     },
     rules: pemFaults,
     left: { last_used_at: 'it was not used there' },
+    called: 't.label',
+    givesWay: revocation,
   }),
 ];

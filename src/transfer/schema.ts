@@ -81,8 +81,13 @@ export const Import = Type.Object(
     projectId: Type.String(),
     dryRun: Type.Boolean(),
     created: Counts,
+    replaced: Type.Record(Type.String(), Type.Integer(), {
+      description:
+        'What was there and is now as in the file: connections that an export had moved away from here, by newer credentials, and keys that were revoked since.',
+    }),
     unchanged: Type.Record(Type.String(), Type.Integer(), {
-      description: 'What was there already, by its id, and was left as it is.',
+      description:
+        'What was there already, by its id, and was left as it is; `warnings` counts what the file has otherwise.',
     }),
     warnings: Type.Array(Type.Object({ message: Type.String() }, closed)),
   },

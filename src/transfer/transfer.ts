@@ -1,4 +1,4 @@
-import { moveConnections, takeBackConnections } from '../connections/index.ts';
+import { countMoved, moveConnections, takeBackConnections } from '../connections/index.ts';
 import { record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
@@ -32,7 +32,7 @@ import {
   type Import,
   type ImportRequest,
 } from './schema.ts';
-import { warningsOf } from './warnings.ts';
+import { meanwhile, warningsOf } from './warnings.ts';
 
 /** A project that goes to another server, or to another project of this one. */
 export interface Transfer {
@@ -151,7 +151,8 @@ async function importProject(
   if (unknown.length > 0) throw clashProblem(unknown);
   const written = await writeAll(deps, projectId, content, dryRun);
   if (!dryRun) deps.projects.forget(projectId);
-  return { projectId, dryRun, ...written, warnings: await warningsOf(file, content) };
+  const warnings = [...(await warningsOf(file, content)), ...written.warnings];
+  return { projectId, dryRun, ...written, warnings };
 }
 
 /** The text of the file is not kept beside its rows. */
@@ -233,7 +234,7 @@ class DryRun extends Error {
   override readonly name = 'DryRun';
 }
 
-type Written = Pick<Import, 'created' | 'unchanged'>;
+type Written = Pick<Import, 'created' | 'replaced' | 'unchanged' | 'warnings'>;
 
 /** In one transaction: all of it comes in, or nothing. A dry run is the same, and rolled back. */
 async function writeAll(
@@ -246,7 +247,7 @@ async function writeAll(
   const work = async (tx: Queryable): Promise<void> => {
     written = await writeIn(tx, projectId, content, vault);
     if (dryRun) throw new DryRun();
-    const details = { created: written.created };
+    const details = { created: written.created, replaced: written.replaced };
     await record(tx, { projectId, action: 'project.imported', targetId: projectId, details });
   };
   await database.transaction(work).catch((error: unknown) => {
@@ -272,15 +273,39 @@ async function writeIn(
       if (clashes.length > mostClashes) break;
     }
   if (clashes.length > 0) throw clashProblem(clashes);
-  const written: Written = { created: {}, unchanged: {} };
+  const counts = { created: {}, replaced: {}, unchanged: {} } as Omit<Written, 'warnings'>;
+  const differing: Record<string, number> = {};
   for (const part of parts) {
-    const rows = content[part.kind] ?? [];
-    let created = 0;
-    for (const slice of inSlices(rows)) created += await part.write(tx, projectId, slice, vault);
-    written.created[part.kind] = created;
-    written.unchanged[part.kind] = rows.length - created;
+    const { kind } = part;
+    const rows = content[kind] ?? [];
+    const came = { created: 0, replaced: 0, differing: 0 };
+    for (const slice of inSlices(rows)) {
+      const ofSlice = await part.write(tx, projectId, slice, vault);
+      came.created += ofSlice.created;
+      came.replaced += ofSlice.replaced;
+      came.differing += ofSlice.differing;
+    }
+    counts.created[kind] = came.created;
+    counts.replaced[kind] = came.replaced;
+    counts.unchanged[kind] = rows.length - came.created - came.replaced;
+    differing[kind] = came.differing;
   }
-  return written;
+  const isBack = (counts.replaced['connections'] ?? 0) > 0;
+  const missing = isBack ? await missingIn(tx, projectId, content) : {};
+  const moved = await countMoved(tx, projectId);
+  return { ...counts, warnings: meanwhile({ moved, differing, missing }) };
+}
+
+/** What is there and not in the file, by kind and name. */
+async function missingIn(
+  tx: Queryable,
+  projectId: string,
+  content: Content,
+): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const part of parts)
+    found[part.kind] = await part.missing(tx, projectId, await valuesOf(content[part.kind], part.key));
+  return found;
 }
 
 /** More are not looked for. */

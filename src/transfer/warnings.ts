@@ -15,6 +15,34 @@ export async function warningsOf({ moved, counts }: Head, content: Content): Pro
   return told.map((message) => ({ message }));
 }
 
+interface Meanwhile {
+  /** Connections that are not used here. */
+  moved: number;
+  /** How many of each kind the file has otherwise than they are here. */
+  differing: Readonly<Record<string, number>>;
+  /** What is here and not in the file, by kind and name. */
+  missing: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What changed elsewhere and was left here as it is. */
+export function meanwhile({ moved, differing, missing }: Meanwhile): Export['warnings'] {
+  const others = Object.entries(differing).flatMap(([kind, count]) =>
+    count > 0 ? [`${kind} ${count}`] : [],
+  );
+  const extra = Object.entries(missing).flatMap(([kind, names]) =>
+    names.length > 0 ? [`${kind} ${names.length} (${listed(names)})`] : [],
+  );
+  const told = [
+    moved > 0 &&
+      `Not used here, since an export moved them away and the file has no newer credentials of them: connections ${moved}. Import the file of an export with "move" from where they are used, or take them back as they were: POST …/exports:undo.`,
+    others.length > 0 &&
+      `Left as it is here, while it is different in the file: ${others.join(', ')}. Change here what is to be as it was there.`,
+    extra.length > 0 &&
+      `Here and not in the file, as it was deleted there or made here since, and left as it is: ${extra.join(', ')}. Delete here what was deleted there: an API key of these is good here.`,
+  ];
+  return told.filter((message) => message !== false).map((message) => ({ message }));
+}
+
 function usedTwice(connections: number): string[] {
   if (connections === 0) return [];
   return [

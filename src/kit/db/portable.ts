@@ -18,19 +18,32 @@ export interface Clash {
   reason: string;
 }
 
+/** What became of rows that came in. */
+export interface Written {
+  created: number;
+  /** In place of what was there and gives way. */
+  replaced: number;
+  /** Of those that were there and were left alone: what the file has otherwise. */
+  differing: number;
+}
+
 export type RowFault = Pick<Issue, 'name' | 'detail' | 'value'>;
 
 /** Rows of a project that can be taken to another one, of this database or of another. Ids stay as they are. */
 export interface Portable {
   kind: string;
+  /** The columns of its key, without the project. */
+  key: readonly string[];
   /** At most so many. */
   read(db: Queryable, from: { projectId: string; limit: number }, vault: Vault): Promise<PortableRow[]>;
   /** What of a row from a file is not as a row of this kind is: told by its path in the row. Pure. */
   faults(row: PortableRow): RowFault[];
   /** What is there already under a name or a place that only one may have. */
   clashes(tx: Queryable, projectId: string, rows: readonly PortableRow[]): Promise<Clash[]>;
-  /** Leaves rows alone that are there. Answers how many came in. */
-  write(tx: Queryable, projectId: string, rows: readonly PortableRow[], vault: Vault): Promise<number>;
+  /** Leaves rows alone that are there and do not give way. */
+  write(tx: Queryable, projectId: string, rows: readonly PortableRow[], vault: Vault): Promise<Written>;
+  /** What is there with none of the keys, by name; of kinds that belong to others nothing. */
+  missing(tx: Queryable, projectId: string, keys: readonly string[]): Promise<string[]>;
 }
 
 /** What only one row of a project may have, beside its key. */
@@ -59,8 +72,23 @@ export interface PortableDeclaration {
   left?: Readonly<Record<string, string>>;
   sealed?: { column: string; place: (projectId: string, id: string) => string; shape: TSchema };
   only?: readonly Only[];
+  /** What a row that is there is called: SQL over the row `t`. */
+  called?: string;
+  /** Which rows that are there give way to one of the same key. */
+  givesWay?: GivesWay;
+  /** SQL over a row `t` that is there and a row `r` that comes in: whether the file has otherwise what is left alone. Any column but its times, if it is not said. */
+  differs?: string;
   /** What the shapes cannot say, of a row that has them. */
   rules?: RowRules;
+}
+
+interface GivesWay {
+  /** SQL over the row `t` that is there and the row `r` that comes in. */
+  where: string;
+  /** What it gets of `r`; all, if it is not said. */
+  columns?: readonly string[];
+  /** What else it gets. */
+  also?: Readonly<Record<string, string>>;
 }
 
 /** What the column may hold: as it is, or by SQL over the row `t` that leaves and the row `r` that comes in. */
@@ -77,9 +105,13 @@ export function portable(declared: PortableDeclaration): Portable {
   const { kind, sealed } = declared;
   const read = readText(declared);
   const write = writeText(declared);
+  const replace = replaceText(declared);
+  const differ = differText(declared);
+  const miss = missText(declared);
   const finds = (declared.only ?? []).map((only, at) => ({ only, text: clashText(declared, only, at) }));
   return {
     kind,
+    key: Object.keys(declared.key),
     faults: rowFaults(shapesOf(declared), sealed?.shape, declared.rules),
     async read(db, { projectId, limit }, vault) {
       const rows = await db.rows<{ row: string; id: string; sealed?: Buffer }>(read, [projectId, limit]);
@@ -102,7 +134,14 @@ export function portable(declared: PortableDeclaration): Portable {
         const value = vault.seal(secret, sealed.place(projectId, id)).toString('hex');
         return `${row.slice(0, -1)},"${sealed.column}":"\\\\x${value}"}`;
       });
-      return (await tx.rows(write, [projectId, arrayOf(texts)])).length;
+      const values = [projectId, arrayOf(texts)];
+      const replaced = replace ? (await tx.rows(replace, values)).length : 0;
+      const differing = (await tx.rows(differ, values)).length;
+      return { replaced, differing, created: (await tx.rows(write, values)).length };
+    },
+    async missing(tx, projectId, keys) {
+      if (!miss) return [];
+      return (await tx.rows<{ name: string }>(miss, [projectId, keys])).map(({ name }) => name);
     },
   };
 }
@@ -197,18 +236,72 @@ function readText(declared: PortableDeclaration): Statement {
   );
 }
 
+/** SQL: what of the row `r` comes into a column. */
+function intoOf({ columns }: PortableDeclaration, name: string): string {
+  const column = columns[name];
+  return (column && partsOf(column).into) ?? `r.${name}`;
+}
+
+function storedColumns(declared: PortableDeclaration): string[] {
+  return [...carriedColumns(declared), ...(declared.sealed ? [declared.sealed.column] : [])];
+}
+
 function writeText(declared: PortableDeclaration): Statement {
-  const { kind, table, key, columns, sealed } = declared;
-  const names = [...carriedColumns(declared), ...(sealed ? [sealed.column] : [])];
-  const into = (name: string): string => {
-    const column = columns[name];
-    return (column && partsOf(column).into) ?? `r.${name}`;
-  };
+  const { kind, table, key } = declared;
+  const names = storedColumns(declared);
   return statement(
     `portable_write_${kind}`,
     `INSERT INTO ${table} (project_id, ${names.join(', ')})
-     SELECT $1, ${names.map(into).join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
+     SELECT $1, ${names.map((name) => intoOf(declared, name)).join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
      ON CONFLICT (project_id, ${Object.keys(key).join(', ')}) DO NOTHING RETURNING 1 AS one`,
+  );
+}
+
+function replaceText(declared: PortableDeclaration): Statement | undefined {
+  const { kind, table, key, givesWay } = declared;
+  if (!givesWay) return undefined;
+  const { where, columns = storedColumns(declared).filter((name) => !(name in key)), also = {} } = givesWay;
+  const set = [
+    ...columns.map((name) => `${name} = ${intoOf(declared, name)}`),
+    ...Object.entries(also).map(([name, value]) => `${name} = ${value}`),
+  ];
+  return statement(
+    `portable_replace_${kind}`,
+    `UPDATE ${table} t SET ${set.join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
+     WHERE ${isSame(declared)} AND ${where} RETURNING 1 AS one`,
+  );
+}
+
+function isSame({ key }: PortableDeclaration): string {
+  return ['t.project_id = $1', ...Object.keys(key).map((name) => `t.${name} = r.${name}`)].join(' AND ');
+}
+
+/** What is sealed is told by the time of its row: it is sealed anew, and never the same. */
+function differText(declared: PortableDeclaration): Statement {
+  const { kind, table, columns, sealed } = declared;
+  const names = carriedColumns(declared).filter((name) => name !== 'created_at' && name !== 'updated_at');
+  const kept = names.map((name) => `${intoOf(declared, name)} AS ${name}`).join(', ');
+  const here = names.map((name) => {
+    const column = columns[name];
+    return `${(column && partsOf(column).as) ?? `t.${name}`} AS ${name}`;
+  });
+  const compared = `to_jsonb((SELECT k FROM (SELECT ${kept}) k)) IS DISTINCT FROM
+       (SELECT to_jsonb(k) FROM (SELECT ${kept} FROM (SELECT ${here.join(', ')}) r) k)`;
+  const differs = declared.differs ?? `(${compared}${sealed ? ' OR r.updated_at > t.updated_at' : ''})`;
+  return statement(
+    `portable_differ_${kind}`,
+    `SELECT 1 AS one FROM json_populate_recordset(NULL::${table}, $2::json) r JOIN ${table} t ON ${isSame(declared)}
+     WHERE ${differs}`,
+  );
+}
+
+function missText({ kind, table, key, called, where = 'true' }: PortableDeclaration): Statement | undefined {
+  if (called === undefined) return undefined;
+  const keyed = Object.keys(key).map((name) => `t.${name}::text`);
+  return statement(
+    `portable_miss_${kind}`,
+    `SELECT ${called} AS name FROM ${table} t WHERE t.project_id = $1 AND ${where}
+       AND NOT EXISTS (SELECT FROM unnest($2::text[]) k WHERE k = concat_ws(' ', ${keyed.join(', ')})) ORDER BY 1`,
   );
 }
 
