@@ -37,7 +37,7 @@ export const transferProblems = {
     409,
     'Something else stands in the place of what would come in',
     'Rename or delete what `issues` names, or import into another project.',
-    'What is there is never overwritten. Nothing was changed.',
+    'What is there under another id is never overwritten. Nothing was changed.',
   ),
 } as const satisfies Record<string, ProblemKind>;
 
