@@ -23,6 +23,7 @@ export const transferExamples = {
     projectId,
     dryRun: true,
     created: file.counts,
+    replaced: { integrations: 0, connections: 0, installations: 0, configs: 0 },
     unchanged: { integrations: 0, connections: 0, installations: 0, configs: 0 },
     warnings: [],
   },

@@ -1,6 +1,6 @@
 import type { Eraser } from '../kit/db/erasing.ts';
 import { statement } from '../kit/db/statement.ts';
-import { stateLifeSeconds } from './oauth/state.ts';
+import { stateLifeSeconds } from './oauth/index.ts';
 
 /** A group `g` that may go: nothing of it was made after `askedAt`, the number of a parameter. A person who stays keeps it. */
 const isGroupOver = (askedAt: number): string => `g.updated_at <= $${askedAt}::timestamptz
