@@ -5,6 +5,7 @@ import { toProblem } from '../../kit/http/server.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { Problem, problem } from '../../kit/problem.ts';
+import { offersUpgrade } from '../../kit/http/upgrades.ts';
 import { noteInSpan } from '../../kit/trace.ts';
 import type { Closure, Connections, Credential } from '../../connections/index.ts';
 import { notInstalled, type Installations, type Target } from '../../installations/index.ts';
@@ -102,8 +103,8 @@ function refuse(
 
 function refuseMethod({ method, headers }: IncomingMessage): void {
   if (method === 'TRACE') throw problem('proxy-method-refused', { detail: 'The proxy does not pass TRACE.' });
-  // Any other upgrade is an offer, and the caller accepts an answer in HTTP/1.1 (RFC 9110, 7.8).
-  if (/\bwebsocket\b/i.test(headers.upgrade ?? '') && /\bupgrade\b/i.test(headers.connection ?? ''))
+  // Whoever offers another protocol accepts an answer in HTTP/1.1.
+  if (offersUpgrade(headers) && /\bwebsocket\b/i.test(headers.upgrade ?? ''))
     throw problem('proxy-upgrade-refused', { detail: 'WebSockets do not pass through the proxy.' });
 }
 

@@ -1,4 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
+
+/** Whether the request offers to go on in another protocol (RFC 9110, 7.8). */
+export function offersUpgrade({ upgrade, connection = '' }: IncomingHttpHeaders): boolean {
+  return upgrade !== undefined && /\bupgrade\b/i.test(connection);
+}
 
 /**
  * Ends a connection with the answer to an offer to upgrade, which no server of ours takes: node loses what came in one piece with
@@ -6,7 +11,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
  */
 export function endAfterOffers(server: Server): void {
   server.prependListener('request', ({ headers }: IncomingMessage, response: ServerResponse) => {
-    if (headers.upgrade !== undefined && /\bupgrade\b/i.test(headers.connection ?? ''))
-      response.shouldKeepAlive = false;
+    if (offersUpgrade(headers)) response.shouldKeepAlive = false;
   });
 }
