@@ -152,7 +152,10 @@ describe('test/journeys/idempotency', () => {
     expect(new Set(all.map(({ text }) => text)).size).toBe(1);
     expect(all.filter((one) => !isReplay(one))).toHaveLength(1);
     const id = all[0]!.body.operationId;
-    expect(await write(same, key, { node: second })).toMatchObject({ status: 200, body: { operationId: id } });
+    expect(await write(same, key, { node: second })).toMatchObject({
+      status: 200,
+      body: { operationId: id },
+    });
     expect((await write(other, newKey())).body.operationId).toBe(id);
     expect(await write(other, key)).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } });
     await test.database.raw(`UPDATE clock SET shift = shift + '61 seconds'`);
