@@ -16,7 +16,7 @@ const named: Record<string, readonly string[]> = {
 export function parseTrustedProxies(entries: readonly string[]): IsTrusted {
   const ranges = entries.flatMap((entry) => (named[entry] ?? [entry]).map(rangeOf));
   return (address) => {
-    if (!ipaddr.isValid(address)) return false;
+    if (ranges.length === 0 || !ipaddr.isValid(address)) return false;
     const parsed = ipaddr.process(address);
     return ranges.some((range) => parsed.kind() === range[0].kind() && parsed.match(range));
   };
