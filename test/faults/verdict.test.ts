@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Accepted } from './suite/callers.ts';
+import type { Effect } from './suite/provider-ledger.ts';
 import { judge, type Evidence, type RecordState, type Violations } from './suite/verdict.ts';
 
 const update: Accepted = {
@@ -16,7 +17,7 @@ const update: Accepted = {
   since: 0,
   at: 1_000,
 };
-const effect = { marker: 'w1c1x1', kind: 'update' as const, id: '7', filled: false };
+const effect: Effect = { marker: 'w1c1x1', kind: 'update', id: '7', filled: false };
 const applied: RecordState = {
   operationId: 'second',
   marker: 'w1c1x1',
@@ -57,7 +58,7 @@ function found(
 
 describe('judge', () => {
   it('finds lost what was accepted and is not there; of what was in doubt, only if it was done', () => {
-    const inDoubt: Accepted = { ...update, kind: 'upsert', claim: 'unknown', hasKey: false, isInDoubt: true };
+    const inDoubt: Accepted = { ...update, claim: 'unknown', hasKey: false, isInDoubt: true };
     expect(found({ ...update, claim: 'unknown' }, [], [])).toEqual({ lost: ['w1c1x1'] });
     expect(found(inDoubt, [], [])).toEqual({});
     expect(found(inDoubt, [])).toMatchObject({ lost: ['w1c1x1'] });
@@ -76,6 +77,16 @@ describe('judge', () => {
 
   it.each(['applied', 'unknown', null] as const)('finds a second operation that ended as %s', (kind) => {
     expect(found(update, [{ ...ended, kind }, applied])).toMatchObject({ duplicates: ['w1c1x1'] });
+  });
+
+  it('accepts one of unknown outcome of a synchronous write without a key, which had no effect', () => {
+    const unknown: RecordState = { ...ended, kind: 'unknown' };
+    const create: Accepted = { ...update, kind: 'create', hasKey: false };
+    const made: Effect = { ...effect, kind: 'create' };
+    expect(found(create, [unknown, applied], [made], { disturbances: [{ from: 0, until: 10 }] })).toEqual({});
+    const twice = { duplicates: ['w1c1x1'] };
+    expect(found({ ...create, hasKey: true }, [unknown, applied], [made])).toMatchObject(twice);
+    expect(found(create, [unknown, applied], [made, { ...made, id: '8' }])).toMatchObject(twice);
   });
 
   it('finds the failure of what was done, of the only operation and of the one that the caller was told of', () => {

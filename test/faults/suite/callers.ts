@@ -155,11 +155,11 @@ function mayBeStored({ route }: Write, { code }: WriteAnswer): boolean {
 }
 
 /**
- * The same of a synchronous change without a key: it was sent, or another node may send it, or it is not there, since it waited
- * for its turn and was taken back.
+ * The same of a synchronous write without a key: it was sent, or another node may send it, or it is not there, since it waited
+ * for its turn, or came too late, and was taken back.
  */
-function isDoubtOf({ route, kind, key }: Write, { code }: WriteAnswer): boolean {
-  return route === 'synchronous' && kind !== 'create' && key === undefined && code === 'outcome-unknown';
+function isDoubtOf({ route, key }: Write, { code }: WriteAnswer): boolean {
+  return route === 'synchronous' && key === undefined && code === 'outcome-unknown';
 }
 
 /** The first request with this key is under way: the answer names its operation only. */

@@ -153,7 +153,8 @@ function duplicatesAtProvider(byMarker: ReadonlyMap<string, readonly Effect[]>):
 
 /**
  * Operations beside the one that the caller was told of. An earlier request that got no answer may have left one, which
- * ended without effect before the request was repeated.
+ * ended without effect before the request was repeated. One without a key of which the caller was told that nothing was sent is of
+ * unknown outcome where its node died before it could end it.
  */
 function duplicatesInLedger(
   states: ReadonlyMap<string, readonly RecordState[]>,
@@ -161,7 +162,12 @@ function duplicatesInLedger(
 ): string[] {
   return [...states].flatMap(([marker, found]) => {
     const request = requests.get(marker);
-    const earlier = found.filter((state) => state.kind === 'notApplied' && isEarlier(state, request));
+    const mayBeUnknown = request?.route === 'synchronous' && !request.hasKey;
+    const earlier = found.filter(
+      (state) =>
+        isEarlier(state, request) &&
+        (state.kind === 'notApplied' || (state.kind === 'unknown' && mayBeUnknown)),
+    );
     const allowed = Math.min(earlier.length, request?.before.length ?? 0);
     return found.slice(1 + allowed).map(() => marker);
   });
