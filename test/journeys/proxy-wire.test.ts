@@ -136,6 +136,20 @@ describe('test/journeys/proxy-wire', () => {
     socket.destroy();
   });
 
+  it('nothing that stands behind a request with Expect is done', async () => {
+    provider.answerEarly('HTTP/1.1 100 Continue\r\n\r\n');
+    const socket = await dial();
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    const expecting = head('POST /first', 'Expect: 100-continue\r\nContent-Length: 5\r\n');
+    socket.write(`${expecting}abcde${head('POST /behind', 'Content-Length: 0\r\n')}`);
+    await expect.poll(() => received).toMatch(/ 200 OK\r\n[^]*Connection: close/i);
+    await expect.poll(() => socket.readableEnded).toBe(true);
+    expect(received.match(/HTTP\/1\.1 200/g)).toHaveLength(1);
+    expect(provider.seen.map(({ startLine }) => startLine)).toEqual(['POST /first HTTP/1.1']);
+    socket.destroy();
+  });
+
   it('a provider that refuses instead of 100 Continue is passed on, and the body is never asked for', async () => {
     provider.answerEarly('HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n');
     const expecting = 'Expect: 100-continue\r\nContent-Length: 5\r\n';

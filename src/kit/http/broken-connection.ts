@@ -33,6 +33,11 @@ export function watchConnections(server: Server): void {
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, note);
 }
 
+/** The answer to the newest request of a watched connection. */
+export function newestOn(socket: Duplex): ServerResponse | undefined {
+  return newest.get(socket)?.response;
+}
+
 /** Tells what a parser failure on a watched connection means. */
 export function breakageOn(socket: Duplex): Breakage {
   const found = newest.get(socket);

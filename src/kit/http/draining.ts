@@ -1,28 +1,53 @@
-import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import {
+  ServerResponse,
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  type Server,
+} from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { sleep } from '../retry.ts';
+import { newestOn } from './broken-connection.ts';
+
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 const keepsAlive = Symbol('keepsAlive');
 
 /**
- * Answers of a server that may stop: once it accepts no connections, each one says `Connection: close`, also where its request
- * came before. Not earlier: the caller would come back to this server, by a connection that its end resets. A caller who still
- * sends keeps the connection, since closing it would take the answer away.
+ * Answers of a server that may stop: once it accepts no connections, the last one of each connection says `Connection: close`, also
+ * where its request came before. Not earlier: the caller would come back to this server, by a connection that its end resets. A caller
+ * who still sends keeps the connection, since closing it would take the answer away.
  */
 export function drainingResponse(isAccepting: () => boolean): typeof ServerResponse {
   class DrainingResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     declare [keepsAlive]: boolean;
+
+    override writeHead(
+      status: number,
+      ...more: [phrase?: string, headers?: Headers] | [headers?: Headers]
+    ): this {
+      super.writeHead(status, ...(more as [string?, Headers?]));
+      // What was said to the caller holds, whatever becomes of the server.
+      if (!this.shouldKeepAlive) this[keepsAlive] = false;
+      return this;
+    }
   }
   // An accessor of the class itself may not stand where the type has a property.
   Object.defineProperty(DrainingResponse.prototype, 'shouldKeepAlive', {
     get(this: DrainingResponse) {
-      return this[keepsAlive] && (isAccepting() || !this.req.complete);
+      const { req } = this;
+      return this[keepsAlive] && (isAccepting() || !req.complete || newestOn(req.socket) !== this);
     },
     set(this: DrainingResponse, value: boolean) {
       this[keepsAlive] = value;
     },
   });
   return DrainingResponse;
+}
+
+/** Whether the connection ends with this answer, whatever comes behind its request. */
+export function isLast(response: ServerResponse): boolean {
+  return keepsAlive in response && response[keepsAlive] === false;
 }
 
 const connections = new WeakMap<Server, Set<Socket>>();

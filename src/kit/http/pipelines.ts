@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { newestOn } from './broken-connection.ts';
+import { isLast } from './draining.ts';
 import { destroySoon } from './linger.ts';
 
 /** Of one connection. A read of 64 KiB may hold 3,600 requests, which node passes on in one turn of the event loop. */
@@ -12,18 +14,24 @@ interface Queue {
 }
 
 /**
- * Takes so many requests of a connection before they are answered. With the next one the connection ends after their answers; nothing
- * of what follows is done. A client that sends ahead must be ready for it (RFC 9112, 9.3.2).
+ * Takes so many requests of a connection before they are answered. With the next one the connection ends after their answers. Nothing
+ * is done of what stands behind an answer with which the connection ends (RFC 9112, 9.6): its caller may repeat it (9.3.2).
  */
 export function limitPipelines(server: Server): void {
   const queues = new WeakMap<Socket, Queue>();
   const ending = new WeakSet<Socket>();
   const admits = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
     if (ending.has(socket)) return false;
+    const before = newestOn(socket);
+    // One is passed from one event to another.
+    if (before && before !== response && isLast(before)) {
+      ending.add(socket);
+      endAfterUnread(before, socket);
+      return false;
+    }
     // Node gives a response its socket once those before it are sent.
     if (response.socket !== null) return true;
     const known = queues.get(socket);
-    // It is passed from one event to another.
     if (known?.newest === response) return true;
     const queue = known ?? { length: 0, newest: response };
     // One more is answered now.

@@ -1,0 +1,104 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { drainingResponse } from './draining.ts';
+import { guardConnections } from './guard.ts';
+
+describe('kit/http/draining', () => {
+  /** By its path, in the order in which they were asked for. */
+  let asked: Map<string, ServerResponse>;
+  let accepts: boolean;
+  let socket: Socket;
+  let all: string;
+  let end: () => void;
+
+  beforeEach(async () => {
+    asked = new Map();
+    [accepts, all] = [true, ''];
+    const server = createServer({ ServerResponse: drainingResponse(() => accepts) });
+    guardConnections(server);
+    server.on('request', ({ url = '' }, response) => {
+      asked.set(url, response);
+      if (url === '/last') response.shouldKeepAlive = false;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('data', (chunk) => (all += chunk.toString()));
+    end = () => {
+      socket.destroy();
+      server.close();
+    };
+  });
+  afterEach(() => end());
+
+  const ask = (...paths: string[]): void =>
+    void socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`).join(''));
+  const taken = (...paths: string[]) => expect.poll(() => [...asked.keys()]).toEqual(paths);
+  const answer = (path: string): void => void asked.get(path)?.end(path);
+  /** Paths and what was said of the connection, once it has ended. */
+  const answers = async (): Promise<[path: string, connection: string][]> => {
+    await expect.poll(() => socket.readableEnded).toBe(true);
+    return all
+      .split('HTTP/1.1 200 OK')
+      .slice(1)
+      .map((one) => [one.split('\r\n\r\n')[1] ?? '', /connection: ([\w-]+)/i.exec(one)?.[1] ?? '']);
+  };
+  const aWhile = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+  test('nothing is done of what stands behind the last answer of a connection, in one piece or later', async () => {
+    ask('/first', '/last', '/behind');
+    await taken('/first', '/last');
+    ask('/later');
+    await aWhile();
+    answer('/last');
+    await aWhile();
+    answer('/first');
+    expect(await answers()).toEqual([
+      ['/first', 'keep-alive'],
+      ['/last', 'close'],
+    ]);
+    await taken('/first', '/last');
+  });
+
+  test('a server that stops answers all that it took, and ends each connection with the last', async () => {
+    ask('/a', '/b');
+    await taken('/a', '/b');
+    accepts = false;
+    ask('/c');
+    await taken('/a', '/b', '/c');
+    for (const path of ['/b', '/a', '/c']) answer(path);
+    expect(await answers()).toEqual([
+      ['/a', 'keep-alive'],
+      ['/b', 'keep-alive'],
+      ['/c', 'close'],
+    ]);
+  });
+
+  test('nothing is done of what comes while an answer that says close is still sent', async () => {
+    accepts = false;
+    ask('/long');
+    await taken('/long');
+    asked.get('/long')?.write('/lo');
+    await expect.poll(() => all).toMatch(/connection: close/i);
+    ask('/behind');
+    await aWhile();
+    asked.get('/long')?.end('ng');
+    await expect.poll(() => socket.readableEnded).toBe(true);
+    await taken('/long');
+    expect(all).toMatch(/\/lo\r\n2\r\nng\r\n0\r\n\r\n$/);
+  });
+
+  test('an answer that began to keep the connection keeps it, whoever stops meanwhile', async () => {
+    ask('/long');
+    await taken('/long');
+    asked.get('/long')?.write('/lo');
+    await expect.poll(() => all).toMatch(/connection: keep-alive/i);
+    accepts = false;
+    ask('/next');
+    await taken('/long', '/next');
+    answer('/next');
+    asked.get('/long')?.end('ng');
+    await expect.poll(() => socket.readableEnded).toBe(true);
+    expect(all).toMatch(/connection: close[^]*\/next$/i);
+  });
+});
