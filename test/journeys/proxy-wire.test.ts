@@ -137,7 +137,9 @@ describe('test/journeys/proxy-wire', () => {
   });
 
   it('nothing that stands behind a request with Expect is done', async () => {
-    provider.answerEarly('HTTP/1.1 100 Continue\r\n\r\n');
+    provider.answer((socket) =>
+      setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 200),
+    );
     const socket = await dial();
     let received = '';
     socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
