@@ -111,6 +111,16 @@ describe('test/journeys/client-faults', () => {
     });
   });
 
+  it('a body in a transfer coding beside chunks is not read as JSON', async () => {
+    const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+    const headers = `${host}X-Api-Key: ${platform.apiKey}\r\nContent-Type: application/json\r\n`;
+    const body = '2\r\n{}\r\n0\r\n\r\n';
+    const answer = (coding: string) =>
+      told(`POST ${path} HTTP/1.1\r\n${headers}Transfer-Encoding: ${coding}\r\n\r\n${body}`);
+    expect(await answer('gzip, chunked')).toMatchObject({ status: 415, code: 'unsupported-media-type' });
+    expect(await answer('Chunked')).toMatchObject({ status: 400, code: 'invalid-request' });
+  });
+
   const post = (headers: string, body: string | Buffer, path = '/v1/projects') =>
     told(
       Buffer.concat([

@@ -117,7 +117,7 @@ describe('test/journeys/proxy-wire', () => {
 
   it('headers that are too large are refused with a problem', async () => {
     const { message } = await send(head('GET /x', `X-Long: ${'x'.repeat(20_000)}\r\n`));
-    expectProblem(message, 400, 'proxy-request-invalid');
+    expectProblem(message, 431, 'headers-too-large');
     expect(provider.seen).toEqual([]);
   });
 

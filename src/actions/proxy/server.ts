@@ -108,11 +108,9 @@ function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Dup
 
 /** Answers what node's strict parser refuses: a message that two readers could divide differently. */
 function unreadable(error: Error & { code?: string }): Problem {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return problem('headers-too-large');
   return problem('proxy-request-invalid', {
-    detail:
-      error.code === 'HPE_HEADER_OVERFLOW'
-        ? 'The headers of the request are larger than 16 KiB.'
-        : 'The request is not valid HTTP/1.1; nothing was sent.',
+    detail: 'The request is not valid HTTP/1.1; nothing was sent.',
     remedy,
   });
 }

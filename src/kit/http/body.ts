@@ -98,6 +98,12 @@ async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOu
 /** Refuses a charset other than UTF-8, and a compressed body. */
 function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  const { 'transfer-encoding': transfer = 'chunked' } = headers;
+  if (transfer.toLowerCase() !== 'chunked') {
+    return problem('unsupported-media-type', {
+      detail: `The transfer coding ${transfer} is not supported; send the body as it is, in chunks or with its length.`,
+    });
+  }
   if (encoding.toLowerCase() !== 'identity') {
     return problem('unsupported-media-type', {
       detail: `The content encoding ${encoding} is not supported; send the body as it is.`,

@@ -14,6 +14,7 @@ describe('src/kit/http/problem-answer', () => {
     expect(toldOf(problem('overloaded'))).toHaveLength(1);
     // 502: what was called.
     expect(toldOf(problem('egress-refused'))).toEqual([]);
+    expect(toldOf(problem('proxy-upgrade-refused'))).toEqual([]);
     expect(toldOf(problem('database-unavailable'))).toEqual([]);
     expect(toldOf(problem('not-found'))).toEqual([]);
   });

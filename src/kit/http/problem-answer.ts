@@ -27,12 +27,12 @@ export function answerOf(fault: Problem, requestId: string): ProblemAnswer {
   };
 }
 
-/** Statuses that tell of somebody whom we called. */
-const ofOthers: ReadonlySet<number> = new Set([502, 504]);
+/** Statuses that tell of what was asked for and is not done here, and of somebody whom we called. */
+const notOurs: ReadonlySet<number> = new Set([501, 502, 504]);
 
 /** A line for a fault of ours, with its cause. An outage of the database has its own; the request's line names the problem. */
 export function tellFault(log: Pick<Logger, 'error'>, answer: Problem, about: Record<string, unknown>): void {
-  if (answer.status < 500 || ofOthers.has(answer.status) || isOutage(answer)) return;
+  if (answer.status < 500 || notOurs.has(answer.status) || isOutage(answer)) return;
   // Told once, when it was found out.
   if (answer.code === 'restored') return;
   log.error({ ...about, err: answer.cause ?? answer, problem: answer.code }, answer.message);
