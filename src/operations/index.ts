@@ -18,7 +18,7 @@ export { operationMetrics } from './outcomes.ts';
 export { operationRoutes } from './routes.ts';
 export type { BacklogRow } from './backlog.ts';
 export { createReader, type WrittenOperation } from './read.ts';
-export { isNotDone, isUnresolved } from './resolve.ts';
+export { isNotDone, isUnresolved, outcomeNow } from './resolve.ts';
 export { countedOf, type Ended, type LogEntry, type Settlement, type StoredOutcome } from './settlement.ts';
 export {
   placeOf,

@@ -27,7 +27,9 @@ export async function findEarlierUse(
     operationId: row.operation_id,
     ended: row.status !== 'in_progress',
     request: row.request ?? {},
-    ...(row.answer_status === null ? {} : { answer: { status: row.answer_status, body: row.response } }),
+    ...(row.answer_status === null || row.resolved
+      ? {}
+      : { answer: { status: row.answer_status, body: row.response } }),
   };
 }
 

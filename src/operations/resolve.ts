@@ -4,7 +4,7 @@ import { newId } from '../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../kit/problem.ts';
 import { presentRecord } from './present.ts';
 import type { Operation, OperationRecord, Resolution, ResolveRequest } from './schema.ts';
-import type { LogEntry } from './settlement.ts';
+import type { LogEntry, StoredOutcome } from './settlement.ts';
 import * as reading from './store/read.ts';
 import * as store from './store/written.ts';
 
@@ -37,14 +37,24 @@ export function planResolution(
   return { resolutions: open.map(({ slot }) => Object.assign({ index: slot }, given)) };
 }
 
-/** Nobody knows what became of it, and nobody has said. */
-export function isUnresolved({ outcome, resolution }: Known): boolean {
-  return outcome?.kind === 'unknown' && resolution === null;
+/** What became of a record, as its attempt ended or as somebody said since. Pure. */
+export function outcomeNow({ outcome, resolution }: Known): StoredOutcome | null {
+  if (!resolution) return outcome;
+  const { recordId, by } = resolution;
+  if (resolution.resolution === 'applied')
+    return { kind: 'applied', ...(recordId === undefined ? {} : { recordId }) };
+  const message = `the answer was lost, and nothing was written: ${by} resolved it as notApplied`;
+  return { kind: 'notApplied', failure: { category: 'providerDown', retryable: true, message } };
 }
 
-/** Known not to be done, as its attempt ended or as somebody said. */
-export function isNotDone({ outcome, resolution }: Known): boolean {
-  return outcome?.kind === 'notApplied' || resolution?.resolution === 'notApplied';
+/** Nobody knows what became of it, and nobody has said. */
+export function isUnresolved(record: Known): boolean {
+  return outcomeNow(record)?.kind === 'unknown';
+}
+
+/** Known not to be done. */
+export function isNotDone(record: Known): boolean {
+  return outcomeNow(record)?.kind === 'notApplied';
 }
 
 function planNamed(

@@ -60,7 +60,7 @@ export interface EarlierUse {
   ended: boolean;
   /** As it was accepted. */
   request: Record<string, unknown>;
-  /** Absent while a synchronous write is in flight, if its node died, and for queued work. */
+  /** Absent while a synchronous write is in flight, if its node died, for queued work, and where it was resolved since. */
   answer?: Answer;
 }
 

@@ -223,24 +223,6 @@ describe('test/journeys/retry-failed', () => {
     60_000,
   );
 
-  it('an update of unknown outcome that somebody resolved as done is not written again', async () => {
-    const id = await idOf('Resolved');
-    await fault(platform.hubspot, {
-      method: 'PATCH',
-      path: `/companies/${id}`,
-      fault: { kind: 'reset-before' },
-      times: 1,
-    });
-    const body = { groupRef: 'acme', type: 'update', record: { id, name: 'Resolved as done' } };
-    const key = newKey();
-    const lost = await write(body, key);
-    await platform.call('POST', `/projects/default/operations/${lost.body.operationId}:resolve`, {
-      resolution: 'applied',
-    });
-    const again = await write(body, key);
-    expect([again.body.operationId, isReplay(again)]).toEqual([lost.body.operationId, true]);
-  }, 60_000);
-
   it('an asynchronous update of unknown outcome is written again once it has ended', async () => {
     const id = await idOf('Late');
     const path = `/companies/${id}`;

@@ -21,11 +21,16 @@ export const mutantsOfRetries: Mutant[] = [
     changes: [
       {
         file: 'src/operations/resolve.ts',
-        find: "return outcome?.kind === 'notApplied' ||",
-        replace: "return outcome?.kind !== 'applied' ||",
+        find: "return outcomeNow(record)?.kind === 'notApplied';",
+        replace: "return outcomeNow(record)?.kind !== 'applied';",
       },
     ],
     tests,
+  },
+  {
+    name: 'a key keeps its answer whatever was resolved since',
+    changes: [{ file: 'src/operations/keys.ts', find: ' || row.resolved', replace: '' }],
+    tests: ['test/journeys/repeat-resolved.test.ts'],
   },
   {
     name: 'a batch of which a part may have been done is written again',

@@ -42,7 +42,7 @@ const headers = Type.Object({
       // 1 to 255 visible ASCII characters.
       pattern: '^[!-~]{1,255}$',
       description:
-        'The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`. A dry run ignores it.',
+        'The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`, or, once a record of unknown outcome was resolved, what is known now. A dry run ignores it.',
     }),
   ),
   'retry-failed': Type.Optional(

@@ -126,12 +126,6 @@ async function writeLine(
     if (progress.signal.aborted) return false;
     if (!(error instanceof SvcError)) throw error;
     const { operationId, category } = error;
-    if (await wasResolvedAsDone(svc, error, progress)) {
-      progress.wrote(bytes);
-      if (options.json) say(options, { line: number, operationId }, '');
-      return true;
-    }
-    if (progress.signal.aborted) return false;
     if (!endsAll(error)) {
       const how = isUnknown(error) ? 'unknown' : 'failed';
       return notWritten(progress, options, how, line, { message: wordsOf(error), operationId, category });
@@ -158,27 +152,8 @@ const inFlight = 'idempotency-key-in-flight';
 const erased = 'operation-erased';
 
 function isUnknown({ code, category }: SvcError): boolean {
-  return isOutcomeUnknown(code, category) || code === inFlight || code === erased;
-}
-
-/** A time-out has a code of its own. */
-function isOutcomeUnknown(code: string, category: string | undefined): boolean {
-  return code === 'outcome-unknown' || category === 'unknownOutcome';
-}
-
-/** Whether an earlier run left the line with an unknown outcome, and somebody has said since that it was done. */
-async function wasResolvedAsDone(svc: Svc, error: SvcError, { signal }: Progress): Promise<boolean> {
-  const { code, category, replayed, operationId } = error;
-  if (!isOutcomeUnknown(code, category) || !replayed || operationId === undefined) return false;
-  try {
-    for await (const { resolution } of svc.operations.records(operationId, {}, { signal }))
-      if (resolution !== 'applied') return false;
-    return true;
-  } catch (unread) {
-    // It stays unknown: a key may write and not look.
-    if (unread instanceof SvcError || signal.aborted) return false;
-    throw unread;
-  }
+  // A time-out has a code of its own.
+  return ['outcome-unknown', inFlight, erased].includes(code) || category === 'unknownOutcome';
 }
 
 function wordsOf({ code, detail, remedy, operationId }: SvcError): string {

@@ -55,10 +55,12 @@ export function claimKeys(first: number, candidates: string): string {
 const findKey = statement(
   'key_find',
   `SELECT d.operation_id, encode(d.hash, 'hex') AS hash, d.status AS answer_status, d.response, d.expires_at <= svc_now() AS expired,
-    o.status, o.request
+    o.status, o.request, o.resolved
   FROM idempotency d
   LEFT JOIN LATERAL (
-    SELECT o.status, o.request FROM operation o
+    SELECT o.status, o.request, o.unknown > 0 AND EXISTS (SELECT FROM record r
+      WHERE r.project_id = d.project_id AND r.operation_id = d.operation_id AND r.resolution IS NOT NULL) AS resolved
+    FROM operation o
     WHERE o.project_id = d.project_id AND o.id = d.operation_id AND ${isKept} LIMIT 1) o ON true
   WHERE d.project_id = $1 AND d.principal = $2 AND d.key = $3`,
 );
@@ -91,6 +93,8 @@ export interface KeyRow {
   /** Of the operation; null when its history is gone, or no more to be kept. */
   status: 'in_progress' | 'success' | 'failure' | null;
   request: Record<string, unknown> | null;
+  /** Whether somebody has said since what became of a record of unknown outcome. */
+  resolved: boolean | null;
 }
 
 export async function find(

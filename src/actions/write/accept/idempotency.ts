@@ -4,6 +4,7 @@ import { isDatabaseAway } from '../../../kit/db/faults.ts';
 import { problem, Problem, refuse, renderProblem } from '../../../kit/problem.ts';
 import {
   erased,
+  outcomeNow,
   type EarlierUse,
   type KeyClaim,
   type Operations,
@@ -12,7 +13,7 @@ import {
 import type { Principal } from '../../../projects/index.ts';
 import { abilitiesOf, type RecordOutcome } from '../../../providers/index.ts';
 import { answerWrite, withErrors } from '../answer.ts';
-import { storedWriteOf } from '../prepare/stored.ts';
+import { plannedRecordOf, storedWriteOf } from '../prepare/stored.ts';
 import type { AnswerOf } from '../send/synchronous.ts';
 import { repetitionOf, whereForgotten } from './again.ts';
 
@@ -102,7 +103,8 @@ export async function replay(
   if (answer) return { ...answer, replayed: true };
   if (mode === 'asynchronous') return { status: 200, body: { operationId }, replayed: true };
   if (!ended) throw problem('idempotency-key-in-flight', { retryAfterSeconds: 1, extra: { operationId } });
-  // Nobody was answered: the node died, and another found out, or gave up, what became of it; or it was made by a retry.
+  // Nobody was answered: the node died, and another found out, or gave up, what became of it; or it was made by a retry. Or what was
+  // answered is no longer so.
   const written = await operations.written(wholeProject(projectId), operationId).catch(whereForgotten);
   if (!written) throw erased(operationId);
   return { ...rendered(answerOfHistory(written), requestId), replayed: true };
@@ -141,9 +143,13 @@ function answerOfHistory({ operation, request, records }: WrittenOperation): Ret
     partialOnly: abilitiesOf(provider).partialOnly.includes(kind),
     records: records.map(({ payload }) => payload),
   };
-  return answerWrite(
-    plan,
-    operation.id,
-    records.flatMap(({ outcome }): RecordOutcome[] => (outcome ? [outcome] : [])),
-  );
+  return answerWrite(plan, operation.id, records.flatMap(outcomeOf));
+}
+
+/** Whoever resolves a write of a record that it names need not name it again. */
+function outcomeOf(record: WrittenOperation['records'][number]): RecordOutcome[] {
+  const outcome = outcomeNow(record);
+  if (!outcome) return [];
+  const { id } = plannedRecordOf(record.payload);
+  return [outcome.kind === 'applied' && id !== undefined ? { recordId: id, ...outcome } : outcome];
 }

@@ -10792,7 +10792,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`. A dry run ignores it. */
+                /** @description The same request with the same key is done once, also after a lost answer; kept for 7 days, per API key. A repetition gets the first answer with the header `Idempotent-Replayed: true`, or, once a record of unknown outcome was resolved, what is known now. A dry run ignores it. */
                 "idempotency-key"?: string;
                 /** @description Beside an `Idempotency-Key`: where the key stands for a write that failed, and nothing of it was done or may have been, or it is an update or a delete of unknown outcome that is `retryable`, it is written again, in an operation that stands in place of the failed one (`retryOf`). Otherwise the first answer is the answer. */
                 "retry-failed"?: "true";
