@@ -74,9 +74,9 @@ const always = new Set([
   'installation-not-found',
 ]);
 
-/** Whether a remedy names a request to send, which nobody in a shell has at hand. */
+/** Whether a remedy names a request to send, or a header of one, which nobody in a shell has at hand. */
 export function namesRequest(remedy: string): boolean {
-  return /\b(GET|POST|PUT|PATCH|DELETE) [/…]/.test(remedy);
+  return /\b(GET|POST|PUT|PATCH|DELETE) [/…]|`Retry-Failed: /.test(remedy);
 }
 
 /** What to do about a refusal, by the commands of this program. */

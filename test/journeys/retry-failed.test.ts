@@ -201,6 +201,7 @@ describe('test/journeys/retry-failed', () => {
       const key = newKey();
       const lost = await write(body, key, { again: false });
       expect(lost).toMatchObject({ status: 502, body: { code: 'outcome-unknown', retryable: true } });
+      expect(lost.body.remedy).toContain('`Retry-Failed: true`');
       // Without the header the lost one is the answer.
       const same = await write(body, key, { again: false });
       expect([same.body.operationId, isReplay(same)]).toEqual([lost.body.operationId, true]);

@@ -111,6 +111,25 @@ describe('src/actions/write/answer', () => {
     },
   );
 
+  it.each(['update', 'delete', 'create', 'upsert'] as const)(
+    'says of an unknown outcome how its key is used again where that writes it again: %s',
+    (kind) => {
+      const retryable = kind !== 'create';
+      const failure = { category: 'unknownOutcome', retryable, message: 'm' } as const;
+      for (const late of [{}, { timedOut: true as const }]) {
+        const lost: RecordOutcome = { kind: 'unknown', failure: { ...failure, ...late } };
+        for (const answer of [
+          answerWrite(plan({ kind }), id, [lost]),
+          answerWrite(batch({ kind }), id, [lost, lost]),
+        ]) {
+          const { remedy } = renderedBy(answer);
+          const isRepeated = kind === 'update' || kind === 'delete';
+          expect(remedy).toMatch(isRepeated ? /again, with `Retry-Failed: true` where it has/ : /^Look /);
+        }
+      }
+    },
+  );
+
   it.each(['provider-rate-limited', 'provider-unreachable'] as const)(
     'says nothing of a key where %s has no operation',
     (code) => {

@@ -7,12 +7,13 @@ import {
   type RecordOutcome,
 } from '../../providers/index.ts';
 import type { WritePlan } from './prepare/plan.ts';
+import { leavesTheSame } from './prepare/stored.ts';
 import type { WriteResponse } from './schema.ts';
 
 /** What of a plan shows in the answer. */
 export type AnsweredPlan = Pick<
   WritePlan,
-  'form' | 'objectName' | 'allOrNone' | 'partialOnly' | 'unmapped' | 'dropped'
+  'kind' | 'form' | 'objectName' | 'allOrNone' | 'partialOnly' | 'unmapped' | 'dropped'
 > & {
   records: readonly { reference?: string }[];
 };
@@ -35,7 +36,7 @@ function answerSingle(plan: AnsweredPlan, operationId: string, outcome: RecordOu
   if (outcome?.kind === 'applied')
     return { status: 200, body: { operationId, result: resultOf(plan, 0, outcome), ...warningsOf(plan) } };
   const failure = outcome?.failure ?? unknownOutcome('there is no outcome', false);
-  const unreached = problemOf(failure, operationId);
+  const unreached = problemOf(plan, failure, operationId);
   if (unreached) return { problem: unreached };
   const raw = failure.provider?.message;
   return {
@@ -57,7 +58,7 @@ function answerBatch(plan: AnsweredPlan, operationId: string, outcomes: readonly
   const first = failures[0];
   const unreached =
     successCount === 0 && first && failures.every(({ category }) => category === first.category)
-      ? problemOf({ ...first, retryable: failures.every(({ retryable }) => retryable) }, operationId)
+      ? problemOf(plan, { ...first, retryable: failures.every(({ retryable }) => retryable) }, operationId)
       : undefined;
   if (unreached) return { problem: unreached };
   return {
@@ -121,15 +122,18 @@ function resultOf(plan: AnsweredPlan, slot: number, outcome: RecordOutcome): Res
 }
 
 const again = '`Retry-Failed: true` where it has an `Idempotency-Key`';
+const sameAnswer = 'without that, this answer comes again';
 /** Of what has an operation the key, if there is one, is no longer free. */
 const remedies: Partial<Record<ProblemCode, string>> = {
-  'provider-rate-limited': `Send the request again, not before \`retryAfter\`, with ${again}: without that, this answer comes again.`,
-  'provider-unreachable': `Send the request again later, with ${again}: without that, this answer comes again.`,
+  'provider-rate-limited': `Send the request again, not before \`retryAfter\`, with ${again}: ${sameAnswer}.`,
+  'provider-unreachable': `Send the request again later, with ${again}: ${sameAnswer}.`,
+  'provider-timeout': `Send the request again, with ${again}: ${sameAnswer}.`,
+  'outcome-unknown': `Send the request again, with ${again}: ${sameAnswer}.`,
   'shutting-down': `Send the request again, with ${again}: another node takes it.`,
 };
 
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
-function problemOf(failure: Failure, operationId: string): Problem | undefined {
+function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string): Problem | undefined {
   const { category, message, provider, retryable, retryAfterMs, unreadable, refusedHere } = failure;
   const details = {
     detail: message,
@@ -142,7 +146,8 @@ function problemOf(failure: Failure, operationId: string): Problem | undefined {
   if (refusedHere) return problem('egress-refused', details);
   const code = codeOf(failure);
   if (!code) return undefined;
-  const remedy = retryable ? remedies[code] : undefined;
+  const isWrittenAgain = retryable && (category !== 'unknownOutcome' || leavesTheSame(kind));
+  const remedy = isWrittenAgain ? remedies[code] : undefined;
   return problem(code, { ...details, ...(remedy === undefined ? {} : { remedy }) });
 }
 

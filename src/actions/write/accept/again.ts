@@ -8,7 +8,7 @@ import {
   type Operations,
   type WrittenOperation,
 } from '../../../operations/index.ts';
-import { storedWriteOf } from '../prepare/stored.ts';
+import { leavesTheSame, storedWriteOf } from '../prepare/stored.ts';
 
 /** The key under which an operation is written again, by whomever: a second time it stands for the first. */
 export function keyOfRetry(operationId: string): KeyClaim {
@@ -60,10 +60,9 @@ function isRepeatable(written: WrittenOperation): boolean {
  */
 export function repeatableOf({ request }: Pick<WrittenOperation, 'request'>): typeof isNotDone {
   const { kind } = storedWriteOf(request);
-  const leavesTheSame = kind === 'update' || kind === 'delete';
   return (record) =>
     isNotDone(record) ||
-    (leavesTheSame &&
+    (leavesTheSame(kind) &&
       isUnresolved(record) &&
       record.outcome?.kind === 'unknown' &&
       record.outcome.failure.retryable);

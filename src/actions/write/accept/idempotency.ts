@@ -137,6 +137,7 @@ export async function replayInstead(
 function answerOfHistory({ operation, request, records }: WrittenOperation): ReturnType<typeof answerWrite> {
   const { kind, form, objectName, allOrNone, provider } = storedWriteOf(request);
   const plan = {
+    kind,
     form,
     objectName,
     allOrNone,

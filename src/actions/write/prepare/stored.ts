@@ -55,6 +55,11 @@ export function isRepeatedUnseen(kind: StoredWrite['kind']): boolean {
   return kind === 'upsert';
 }
 
+/** Whether it leaves the same state when whoever knows its key sends it again (docs/invariants.md, 15). Pure. */
+export function leavesTheSame(kind: StoredWrite['kind']): boolean {
+  return kind === 'update' || kind === 'delete';
+}
+
 /** Reads what an operation keeps of its write. Throws internal when it is none. */
 export function storedWriteOf(request: unknown): StoredWrite {
   if (isStoredWrite.Check(request)) return request;
