@@ -44,7 +44,7 @@ export const providerProblems = {
     502,
     'The outcome is not known',
     'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
-    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true; under its `Idempotency-Key` with `Retry-Failed: true`), a create may not. An asynchronous write without an `Idempotency-Key` is answered so, too, when the database did not say whether it accepted it.',
+    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true; under its `Idempotency-Key` with `Retry-Failed: true`), a create may not. An update that is written again later comes over what was written since: look at the record first if others write it. An asynchronous write without an `Idempotency-Key` is answered so, too, when the database did not say whether it accepted it.',
   ),
 } as const satisfies Record<string, ProblemKind>;
 
