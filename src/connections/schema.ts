@@ -78,7 +78,8 @@ const RateBudget = Type.Object(
     closedUntil: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'Nothing queued is sent before: the limit was reached.',
+        description:
+          'Nothing queued is sent before, unless the customer connects again: the limit was reached. At most 24 hours away.',
       }),
     ),
     lockedOut: Type.Optional(Type.Boolean({ description: 'The provider locked the token out for so long.' })),

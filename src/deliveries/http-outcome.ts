@@ -1,6 +1,6 @@
 import { headerOf, type HttpAnswer, type TransportFault } from '../kit/http/client.ts';
+import { retryAfterMs } from '../providers/index.ts';
 import type { Delivered } from './kind.ts';
-import { waitAskedFor } from './retry-after.ts';
 
 type Failed = Extract<Delivered, { kind: 'failed' }>;
 
@@ -36,7 +36,7 @@ export function unanswered({ kind, sent, message }: TransportFault, side: OtherS
 /** An answer that is no success; `error` is the sentence for the builder. */
 export function refusedBy(answer: HttpAnswer, error: string): Failed {
   const { status, body } = answer;
-  const waits = waitAskedFor(headerOf(answer, 'retry-after'), Date.now());
+  const waits = retryAfterMs(headerOf(answer, 'retry-after'));
   return {
     kind: 'failed',
     status,

@@ -26,13 +26,21 @@ describe('src/providers/failure', () => {
     expect(failureOfRead(fault)).toMatchObject({ category: 'providerDown', retryable: true });
   });
 
-  it('reads Retry-After as seconds or as a date', () => {
-    const now = Date.parse('2026-11-20T12:00:00Z');
-    expect(
-      ['7', ' 7 ', 'Fri, 20 Nov 2026 12:00:30 GMT', 'Fri, 20 Nov 2026 11:00:00 GMT', 'soon', undefined].map(
-        (text) => retryAfterMs(text, now),
-      ),
-    ).toEqual([7_000, 7_000, 30_000, 0, undefined, undefined]);
+  it.each([
+    ['7', 7_000],
+    [' 0 ', 0],
+    ['999999999', 86_400_000],
+    ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
+    ['Thu, 01 Jan 2026 00:00:00 GMT', 0],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['Wed, 21 Oct 2099 07:28:00 GMT', 86_400_000],
+    ['-5', undefined],
+    ['1-2', undefined],
+    ['soon', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('reads Retry-After, seconds or a date, a day at the most: %s is %s ms', (header, ms) => {
+    expect(retryAfterMs(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(ms);
   });
 
   it.each([

@@ -147,12 +147,15 @@ export function withoutSecrets(text: string): string {
   return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
 }
 
+/** A day is the longest window that a provider counts by; who asks for more is believed for a day. */
+export const longestWaitMs = 24 * 3_600_000;
+
 /** The delay that a `Retry-After` header asks for, in milliseconds: seconds or an HTTP date (RFC 9110, 10.2.3). */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, longestWaitMs);
   // Date.parse takes other forms, too, such as `1-2`.
   if (!/^[A-Z][a-z]{2,8}, /.test(text)) return undefined;
   const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), longestWaitMs);
 }

@@ -31,6 +31,7 @@ export { addressInputsOf } from './contradictions.ts';
 export {
   failureOfRead,
   failureOfTransport,
+  longestWaitMs,
   retryAfterMs,
   unknownOutcome,
   withoutSecrets,

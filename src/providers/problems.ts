@@ -24,7 +24,7 @@ export const providerProblems = {
     429,
     'The provider’s rate limit is reached',
     'Send it again, not before `retryAfter`.',
-    'The provider answered that too many requests were made. Of a write that has an `operationId`, nothing was done; the same `Idempotency-Key` writes it again with `Retry-Failed: true`.',
+    'The provider answered that too many requests were made. That holds for the connection until `retryAfter`, 24 hours away at the most, or until the customer connects again. Of a write that has an `operationId`, nothing was done; the same `Idempotency-Key` writes it again with `Retry-Failed: true`.',
     true,
   ),
   'provider-unreachable': varying(

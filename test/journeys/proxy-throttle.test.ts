@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/kit/ids.ts';
 import {
+  connect,
   deploy,
   during,
   fault,
@@ -64,8 +66,11 @@ describe('test/journeys/proxy-throttle', () => {
         ...(mode === null ? {} : { 'X-Svc-Rate-Limiter-Mode': mode }),
       },
     });
-  const refuseOnce = (limit: { status: number; body: unknown }, url = first.hubspot, path = '/crm') =>
-    fault(url, { path, times: 1, fault: { kind: 'status', ...limit } });
+  const refuseOnce = (
+    limit: { status: number; body: unknown; headers?: Record<string, string> },
+    url = first.hubspot,
+    path = '/crm',
+  ) => fault(url, { path, times: 1, fault: { kind: 'status', ...limit } });
   const told = (answer: RawAnswer) => [
     answer.headers['x-svc-retry-after'],
     answer.headers['x-svc-retryable'],
@@ -226,5 +231,40 @@ describe('test/journeys/proxy-throttle', () => {
     expect(done.map(({ metadata }) => metadata?.retry?.attempts)).toEqual([2, 1, 1]);
     const sent = (await requestsOf(first.hubspot)).filter(({ body }) => body.includes(`w${groups}-`));
     expect(sent.map(({ status }) => status)).toEqual([429, 201, 201, 201]);
+  });
+
+  const refusedUntil2099 = () =>
+    refuseOnce({
+      ...limits.tenSecondly,
+      headers: { 'retry-after': 'Wed, 21 Oct 2099 07:28:00 GMT' },
+    });
+  const create = () => ({ type: 'create', record: { email: `c${groups}-${newId()}@example.com` } });
+
+  it('budget: a provider is believed for a day, and every answer tells the same end', async () => {
+    const acme = await customer();
+    await refusedUntil2099();
+    const ends = [];
+    for (const _ of ['met', 'known']) {
+      const { status, body, headers } = await acme.write<{ retryAfter: string }>('contacts', create());
+      expect(status).toBe(429);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(86_401);
+      ends.push(Date.parse(body.retryAfter));
+    }
+    expect(Math.abs((ends[0] ?? 0) - (ends[1] ?? 0))).toBeLessThan(3_000);
+  });
+
+  it('budget: connecting again opens the window of that connection alone, on every node, for what waits, too', async () => {
+    const [acme, other] = [await customer(), await customer()];
+    for (const one of [acme, other]) {
+      await refusedUntil2099();
+      expect((await one.write('contacts', create())).status).toBe(429);
+    }
+    const waiting = await acme.write('contacts', { ...create(), mode: 'asynchronous' });
+    await expect.poll(async () => (await call(acme, { node: second })).status).toBe(429);
+    expect(await connect(first, 'hubspot', acme.groupRef)).toBe(acme.connectionId);
+    expect(await acme.settled(waiting.body.operationId)).toMatchObject({ status: 'success' });
+    expect((await acme.write('contacts', create())).status).toBe(200);
+    expect((await call(acme, { node: second })).status).toBe(200);
+    expect((await other.write('contacts', create())).status).toBe(429);
   });
 });

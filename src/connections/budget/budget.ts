@@ -18,7 +18,7 @@ import {
   type QuotaNames,
 } from './rules.ts';
 import { createSharedClock, type SharedClock } from './shared-clock.ts';
-import { cleanClosures, readClosures, saveClosures, type StoredClosure } from './store.ts';
+import { cleanClosures, opened, readClosures, saveClosures, type StoredClosure } from './store.ts';
 
 /** A window that is closed. */
 export interface Closure {
@@ -36,7 +36,8 @@ export interface Caller {
 
 /**
  * The rate budget of each connection, one for all nodes. A provider's rate-limit answer closes the
- * window: here at once, on the other nodes within 100 ms. All questions are answered from memory.
+ * window: here at once, on the other nodes within 100 ms. New credentials open it (`open.ts`). All questions are
+ * answered from memory.
  */
 export interface Budget {
   /** Resolves once the windows that other nodes closed are known here, or could not be read. */
@@ -268,7 +269,10 @@ function merge(state: State, closures: readonly StoredClosure[]): void {
   for (const closure of closures) {
     const key = keyOf(closure.projectId, closure.connectionId);
     const known = state.closures.get(key);
-    if (!known || known.until < closure.until) state.closures.set(key, closure);
+    if (closure.until === opened) {
+      // What is not stored yet was closed after that.
+      if (!state.untold.has(key)) state.closures.delete(key);
+    } else if (!known || known.until < closure.until) state.closures.set(key, closure);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '../../kit/http/client.ts';
-import { retryAfterMs, type Connector, type Provider } from '../../providers/index.ts';
+import { longestWaitMs, retryAfterMs, type Connector, type Provider } from '../../providers/index.ts';
 
 /** How long a provider wants to be left alone. */
 export interface LimitReached {
@@ -19,8 +19,6 @@ export interface Quota {
 export type Priority = 'interactive' | 'write' | 'read' | 'backfill';
 
 const defaultWaitMs = 10_000;
-/** A day is the longest window that a provider counts by. */
-const longestWaitMs = 24 * 3_600_000;
 /** Waits from here on count as those of a daily limit. Salesforce's total is asked again after a quarter of an hour. */
 const lockOutMs = 15 * 60_000;
 

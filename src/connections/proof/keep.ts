@@ -4,6 +4,7 @@ import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import { hurry } from '../../lanes/index.ts';
+import { openWindow } from '../budget/index.ts';
 import { sealSecrets } from '../credentials/index.ts';
 import { saveOwner, type Owner } from '../owner-store.ts';
 import {
@@ -52,7 +53,8 @@ export async function keep(
     if (known !== undefined) {
       const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known));
       if (replaced) {
-        // What waited for better credentials goes on. The lane of a connection has its id.
+        await openWindow(tx, [projectId, known]);
+        // What waited for better credentials, or for the limit of the old ones, goes on. The lane of a connection has its id.
         await hurry(tx, projectId, known);
         await recordSaved(tx, [projectId, known], 'connection.updated', described);
         return known;

@@ -10,7 +10,6 @@ import { createEgress } from '../../kit/http/egress.ts';
 import type { Delivered, OutgoingMessage } from '../kind.ts';
 import { testDestinationKind, testMessage, type Behaviour, type KindWorld } from '../kind.testsuite.ts';
 import { createWebhook } from './index.ts';
-import { waitAskedFor } from '../retry-after.ts';
 import type { WebhookMetadata } from './schema.ts';
 
 interface Received {
@@ -252,22 +251,6 @@ describe('deliveries/webhook', () => {
       answering((response) => response.writeHead(503, { 'retry-after': value }).end());
     expect(await busy('7')).toMatchObject({ kind: 'failed', retryAfterMs: 7_000 });
     expect(await busy('soon')).not.toHaveProperty('retryAfterMs');
-  });
-
-  it.each([
-    ['7', 7_000],
-    [' 0 ', 0],
-    ['999999999', 86_400_000],
-    ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
-    ['Thu, 01 Jan 2026 00:00:00 GMT', 0],
-    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
-    ['Sun, 01 Mar 2026 00:00:00 GMT', 86_400_000],
-    ['-5', undefined],
-    ['1-2', undefined],
-    ['', undefined],
-    [undefined, undefined],
-  ])('Retry-After: %s is %s ms', (header, ms) => {
-    expect(waitAskedFor(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(ms);
   });
 
   it('of an answer without end it reads the beginning, and the status counts', async () => {

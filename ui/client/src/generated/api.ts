@@ -4919,7 +4919,7 @@ export interface components {
         RateBudget: {
             /**
              * Format: date-time
-             * @description Nothing queued is sent before: the limit was reached.
+             * @description Nothing queued is sent before, unless the customer connects again: the limit was reached. At most 24 hours away.
              */
             closedUntil?: string;
             /** @description The provider locked the token out for so long. */
