@@ -109,7 +109,8 @@ export const variables = {
       parseTrustedProxies(list(value));
       return list(value);
     },
-    about: 'Addresses or CIDR ranges of proxies in front, whose X-Forwarded-* headers are believed.',
+    about:
+      'Addresses or CIDR ranges of proxies in front, whose X-Forwarded-For is believed: the caller is the last of its addresses, with or without a port, that is none of these. What is no address there ends the chain: the caller is then the proxy that said it.',
   }),
   outboundProxy: variable({
     name: 'SVC_OUTBOUND_PROXY',

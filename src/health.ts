@@ -78,13 +78,13 @@ const mostScrapers = 100;
 /** While the database is away, who was let in before is let in: that is when an operator needs the metrics most. */
 async function authorizeMetrics(
   { projects }: App,
-  { headers, ip }: { headers: Headers; ip: string },
+  { headers, address }: { headers: Headers; address: string },
 ): Promise<void> {
   const scraper = createHash('sha256')
     .update(JSON.stringify([headers['x-api-key'], headers['authorization']]))
     .digest('base64');
   try {
-    const principal = await projects.authenticate(headers, { surface: 'management', address: () => ip });
+    const principal = await projects.authenticate(headers, { surface: 'management', address: () => address });
     projects.authorize(principal, ['metrics']);
   } catch (error) {
     if (isDatabaseAway(error) && scrapers.has(scraper)) return;

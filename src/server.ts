@@ -202,7 +202,7 @@ function tracedOf({ principal, about = {} }: FastifyRequest): Attributes {
 
 /** The path of the route, not of the request: a path may hold a secret. */
 function lineOf(request: FastifyRequest, route: string, status: number, ms: number): Record<string, unknown> {
-  const { id: requestId, method, about, ip } = request;
+  const { id: requestId, method, about, address: ip } = request;
   // A public route has none.
   const { projectId, keyId, groupRef, person } = Object(request.principal) as Partial<Principal>;
   return {

@@ -3,8 +3,8 @@ import type { Visitor } from './sessions.ts';
 import type { Entered } from './sign-in.ts';
 
 /** Of whom a request is. */
-export function visitorOf({ ip, headers, id }: FastifyRequest): Visitor {
-  return { address: ip, userAgent: headers['user-agent'], cookie: headers.cookie, requestId: id };
+export function visitorOf({ address, headers, id }: FastifyRequest): Visitor {
+  return { address, userAgent: headers['user-agent'], cookie: headers.cookie, requestId: id };
 }
 
 /** Answers who signed in, with the cookie of the session. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Whether an address is that of a proxy in front, whose X-Forwarded-For is believed. */
@@ -29,19 +30,28 @@ function rangeOf(entry: string): Range {
   return ipaddr.parseCIDR(`${address.toString()}/${address.kind() === 'ipv4' ? 32 : 128}`);
 }
 
-/** The address of the caller: the last of the chain that is no trusted proxy. */
+/**
+ * The address of the caller: the last of the chain that is no trusted proxy. What is no address ends the chain: the caller
+ * is then the proxy that said it.
+ */
 export function callerAddress(
   { remoteAddress = '' }: { remoteAddress?: string | undefined },
   forwardedFor: string | string[] | undefined,
   isTrusted: IsTrusted,
 ): string {
   const before = [forwardedFor ?? []].flat().join(',').split(',');
-  const chain = [
-    remoteAddress,
-    ...before
-      .map((each) => each.trim())
-      .filter(Boolean)
-      .reverse(),
-  ];
-  return chain.find((address) => !isTrusted(address)) ?? chain.at(-1) ?? '';
+  let caller = remoteAddress;
+  for (const entry of before.filter((each) => each.trim() !== '').reverse()) {
+    const address = isTrusted(caller) ? addressIn(entry.trim()) : undefined;
+    if (address === undefined) break;
+    caller = address;
+  }
+  return caller;
+}
+
+/** An address, which may stand in brackets and with a port; undefined for anything else. */
+function addressIn(entry: string): string | undefined {
+  const [, v6, v4 = entry] = /^(?:\[(.*)\]|([^:]*))(?::\d{1,5})?$/.exec(entry) ?? [];
+  const address = v6 ?? v4;
+  return isIP(address) === 0 ? undefined : address;
 }

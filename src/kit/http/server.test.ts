@@ -20,7 +20,7 @@ describe('kit/http/server', () => {
       log: createLog('silent'),
       bodyLimitBytes: 2000,
       isHttps: true,
-      trustedProxies: [],
+      trustedProxies: ['127.0.0.1', '10.0.0.1'],
     });
     const body = Type.Object(
       {
@@ -59,9 +59,19 @@ describe('kit/http/server', () => {
     server.get('/away', async () => {
       throw problem('database-unavailable');
     });
+    server.get('/caller', (request, reply) => reply.send(request.address));
     await server.ready();
   });
   afterAll(() => server.close());
+
+  test.each([
+    ['198.51.100.1:1234', '198.51.100.1'],
+    ['198.51.100.1:1234, 10.0.0.1:80', '198.51.100.1'],
+    ['unknown1', '127.0.0.1'],
+  ])('knows a caller behind proxies that say %s', async (forwardedFor, address) => {
+    const headers = { 'x-forwarded-for': forwardedFor };
+    expect((await server.inject({ method: 'GET', url: '/caller', headers })).body).toBe(address);
+  });
 
   test('says what is wrong with a path that no route can read', async () => {
     const detailOf = async (url: string) => (await server.inject({ method: 'GET', url })).json<Body>().detail;

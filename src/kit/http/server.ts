@@ -17,6 +17,7 @@ import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
 import { isForAnybody, readJsonBody } from './body.ts';
+import { callerAddress, parseTrustedProxies } from './caller-address.ts';
 import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
@@ -44,7 +45,7 @@ export interface HttpServerOptions {
   bodyLimitBytes: number;
   /** Browsers are told to come back by HTTPS only. */
   isHttps?: boolean;
-  /** Addresses of proxies whose X-Forwarded-* headers are believed. */
+  /** Addresses of proxies whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   /** Absent: no page of another origin is let in. */
   crossOrigin?: CrossOrigin;
@@ -62,6 +63,8 @@ export interface UnknownPath {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Of the caller, behind the trusted proxies; `ip` is that of the socket. */
+    address: string;
     /** Members of the request's log line besides the route. */
     about?: Record<string, unknown>;
     /** Of one that may change something. */
@@ -93,6 +96,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   const always = Object.entries(headers);
   const made: { listener?: Server } = {};
+  const addressOf = addressBehind(options.trustedProxies);
   const server = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -107,13 +111,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, { headers, log: options.log }),
     frameworkErrors: (error, request, reply) => {
       const answer = reply.headers({ ...headers, 'x-request-id': request.id });
-      tellUnrouted(options.log, request, answer);
+      tellUnrouted(options.log, request, answer, addressOf(request));
       // A path that cannot be read has no route either.
       if (options.unknownPath?.isTaken(request)) void options.unknownPath.answer(request, answer);
       else void sendProblem(request, answer, toProblem(error));
     },
     bodyLimit: options.bodyLimitBytes,
-    trustProxy: options.trustedProxies.length > 0 ? options.trustedProxies : false,
     genReqId: () => newId(),
     requestIdHeader: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: longestSegment },
@@ -125,6 +128,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   made.listener = server.server;
   rememberConnections(server.server);
   answerClientFaults(server.server, { headers, log: options.log });
+  knowCallers(server, addressOf);
   server.setValidatorCompiler(validatorCompiler);
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', readJsonBody);
@@ -147,6 +151,19 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return server;
 }
 
+function addressBehind(proxies: readonly string[]): (request: FastifyRequest) => string {
+  const isTrusted = parseTrustedProxies(proxies);
+  return ({ raw }) => callerAddress(raw.socket, raw.headers['x-forwarded-for'], isTrusted);
+}
+
+function knowCallers(server: HttpServer, addressOf: (request: FastifyRequest) => string): void {
+  server.decorateRequest('address', {
+    getter(this: FastifyRequest) {
+      return addressOf(this);
+    },
+  });
+}
+
 /** Before any other hook of the handler; who the caller is, is known by then. */
 function noteDeeds(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { method, routeOptions } = request;
@@ -156,8 +173,8 @@ function noteDeeds(request: FastifyRequest, _reply: FastifyReply, done: () => vo
 }
 
 /** The line of a request that the router refused: no hook runs for it. */
-function tellUnrouted(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
-  const { id: requestId, method, ip } = request;
+function tellUnrouted(log: Logger, request: FastifyRequest, reply: FastifyReply, ip: string): void {
+  const { id: requestId, method } = request;
   reply.raw.once('finish', () => {
     const { statusCode: status } = reply;
     log.info({ requestId, method, route: 'none', status, ip, ...request.about }, 'refused');

@@ -28,7 +28,7 @@ export function actorHook(request: FastifyRequest, _reply: FastifyReply, done: (
     ...(consumerRef === undefined ? {} : { consumerRef }),
   };
   const who = person ? { personId: person.id, email: person.email } : { keyId };
-  actAs({ kind, ...who, ...whose, address: request.ip, requestId: request.id }, done);
+  actAs({ kind, ...who, ...whose, address: request.address, requestId: request.id }, done);
 }
 
 /** An onRequest hook that admits a caller by the scopes that the matched route declares. */
@@ -38,7 +38,7 @@ export function authenticationHook(projects: Projects): (request: FastifyRequest
     if (scopes === 'public') return;
     const { headers, method, params } = request;
     const { projectIdOrName: project } = Object(params) as { projectIdOrName?: string };
-    const from = { surface: 'management', address: () => request.ip } as const;
+    const from = { surface: 'management', address: () => request.address } as const;
     const isUnattended = unattended === true || headers['svc-unattended'] !== undefined;
     const visit = { headers, method, project, isUnattended };
     const principal = await projects.authenticate(headers, from, visit);

@@ -102,7 +102,7 @@ function openRoute(server: HttpServer, projects: Projects): void {
     },
     config: { scopes: 'public' },
     handler: async (request, reply) => {
-      const opening = { ...request.body, address: request.ip, requestId: request.id };
+      const opening = { ...request.body, address: request.address, requestId: request.id };
       return reply.header('cache-control', 'no-store').send(await projects.connectLinks.open(opening));
     },
   });
