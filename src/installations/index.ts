@@ -6,6 +6,7 @@ export {
   type EffectiveReadObject,
 } from './effective-read.ts';
 export { fieldsReadAsNamed } from './config/named-fields.ts';
+export { ownNameOf } from './config/objects.ts';
 export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
 export { portableInstallations } from './portable-store.ts';

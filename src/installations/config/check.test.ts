@@ -85,6 +85,17 @@ describe('installations/config/check', () => {
         [at('objectName'), 'is not declared under read.objects of the integration; did you mean "contact"?'],
       ]);
     });
+    it('§2.4 objectName: says which object is meant by the name that the manifest maps it to', () => {
+      const named = { ...manifest, read: { objects: [{ objectName: 'contact', mapToName: 'people' }] } };
+      const words = 'of the integration: People is your name of contact, for what is read; use "contact"';
+      expect(issuesOf(readingContact({}, 'People'), { manifest: named })).toEqual([
+        [at('objectName'), `is not declared under read.objects ${words}`],
+      ]);
+      const content = { write: { objects: { a: { objectName: 'People' } } } };
+      expect(issuesOf(content, { manifest: named })).toEqual([
+        ['write.objects.a.objectName', `is not declared under write.objects ${words}`],
+      ]);
+    });
     it('§2.4 objectName: refuses one object under two keys', () => {
       const config = { objectName: 'contact', selectedFieldsAuto: 'all' as const };
       expect(issuesOf({ read: { objects: { contact: config, people: config } } })).toEqual([

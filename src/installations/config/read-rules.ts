@@ -21,6 +21,7 @@ export function readIssues(content: ConfigContent, context: CheckContext): Issue
   const known = {
     declared: declared.map((object) => object.objectName),
     before: previous?.read?.objects ?? {},
+    read: declared,
     place: 'read.objects',
   };
   return [

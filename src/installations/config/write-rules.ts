@@ -11,6 +11,7 @@ export function writeIssues(content: ConfigContent, context: CheckContext): Issu
   const known = {
     declared: (context.manifest.write?.objects ?? []).map((object) => object.objectName),
     before: context.previous?.write?.objects ?? {},
+    read: context.manifest.read?.objects,
     place: 'write.objects',
   };
   return [

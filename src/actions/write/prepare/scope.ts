@@ -4,6 +4,7 @@ import { problem, type Problem } from '../../../kit/problem.ts';
 import {
   effectiveWriteObject,
   fieldsReadAsNamed,
+  ownNameOf,
   type ProposedTarget,
 } from '../../../installations/index.ts';
 import { abilitiesOf } from '../../../providers/index.ts';
@@ -56,15 +57,13 @@ function makeScope(target: ProposedTarget, objectName: string, limits: Limits): 
 function undeclared({ manifest, integrationName }: ProposedTarget, objectName: string): Problem {
   const detail = `The integration ${integrationName} does not declare ${objectName} under write.objects`;
   const written = manifest.write?.objects?.map((one) => one.objectName) ?? [];
-  const read = manifest.read?.objects?.find(({ mapToName }) => isSameName(mapToName ?? '', objectName));
-  if (read && written.some((name) => isSameName(name, read.objectName)))
+  const own = ownNameOf(manifest.read?.objects, written, objectName);
+  if (own)
     return problem('object-not-in-manifest', {
-      detail: `${detail}: ${objectName} is your name of ${read.objectName}, for what is read.`,
-      remedy: `Write to ${read.objectName}.`,
+      detail: `${detail}: ${own.words}.`,
+      remedy: `Write to ${own.objectName}.`,
     });
   const meant = nearest(objectName, written);
   if (meant === undefined) return problem('object-not-in-manifest', { detail: `${detail}.` });
   return problem('object-not-in-manifest', { detail: `${detail}; did you mean ${meant}?` });
 }
-
-const isSameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
