@@ -1,5 +1,12 @@
 import { Type } from 'typebox';
-import { portable, rowFaults, type Portable, type RowFault } from '../kit/db/portable.ts';
+import {
+  portable,
+  rowFaults,
+  type Differing,
+  type Portable,
+  type RowFault,
+  type Written,
+} from '../kit/db/portable.ts';
 import { orNull, text, timestamp, times, uuid } from '../kit/db/portable-schema.ts';
 import { statement } from '../kit/db/statement.ts';
 import { reference } from '../kit/reference-schema.ts';
@@ -36,7 +43,11 @@ const writeSettings = statement(
 
 const differingSettings = statement(
   'portable_differ_settings',
-  `SELECT 1 AS one FROM project p, json_populate_record(NULL::project, $2::json) r
+  `SELECT concat_ws(', ', CASE WHEN p.app_name IS DISTINCT FROM r.app_name THEN 'appName' END,
+     CASE WHEN p.allowed_origins IS DISTINCT FROM r.allowed_origins THEN 'allowedOrigins' END,
+     CASE WHEN p.branding::jsonb IS DISTINCT FROM r.branding::jsonb THEN 'branding' END,
+     CASE WHEN p.keep_days IS DISTINCT FROM r.keep_days THEN 'keepDays' END) AS name, false AS "hasOtherSecret"
+   FROM project p, json_populate_record(NULL::project, $2::json) r
    WHERE p.id = $1 AND (p.app_name, p.allowed_origins, p.branding::jsonb, p.keep_days)
      IS DISTINCT FROM (r.app_name, r.allowed_origins, r.branding::jsonb, r.keep_days)`,
 );
@@ -86,10 +97,10 @@ const settings: Portable = {
   read: (db, { projectId }) => db.rows<{ row: string }>(readSettings, [projectId]),
   clashes: async () => [],
   async write(tx, projectId, rows) {
-    const came = { created: 0, replaced: 0, differing: 0 };
+    const came: Written = { created: 0, replaced: 0, differing: [] };
     for (const { row } of rows) {
       came.created += (await tx.rows(writeSettings, [projectId, row])).length;
-      came.differing += (await tx.rows(differingSettings, [projectId, row])).length;
+      came.differing.push(...(await tx.rows<Differing>(differingSettings, [projectId, row])));
     }
     return came;
   },

@@ -87,7 +87,7 @@ export const Import = Type.Object(
     }),
     unchanged: Type.Record(Type.String(), Type.Integer(), {
       description:
-        'What was there already, by its id, and was left as it is; `warnings` counts what the file has otherwise.',
+        'What was there already, by its id, and was left as it is; `warnings` names what the file has otherwise.',
     }),
     warnings: Type.Array(Type.Object({ message: Type.String() }, closed)),
   },

@@ -3,7 +3,7 @@ import { record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
 import { originOf, sqlState } from '../kit/db/faults.ts';
-import type { Clash, PortableRow } from '../kit/db/portable.ts';
+import type { Clash, Differing, PortableRow, Written as WrittenRows } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
 import { Problem, problem } from '../kit/problem.ts';
 import { createQueue } from '../kit/queue.ts';
@@ -274,16 +274,16 @@ async function writeIn(
     }
   if (clashes.length > 0) throw clashProblem(clashes);
   const counts = { created: {}, replaced: {}, unchanged: {} } as Omit<Written, 'warnings'>;
-  const differing: Record<string, number> = {};
+  const differing: Record<string, Differing[]> = {};
   for (const part of parts) {
     const { kind } = part;
     const rows = content[kind] ?? [];
-    const came = { created: 0, replaced: 0, differing: 0 };
+    const came: WrittenRows = { created: 0, replaced: 0, differing: [] };
     for (const slice of inSlices(rows)) {
       const ofSlice = await part.write(tx, projectId, slice, vault);
       came.created += ofSlice.created;
       came.replaced += ofSlice.replaced;
-      came.differing += ofSlice.differing;
+      came.differing.push(...ofSlice.differing);
     }
     counts.created[kind] = came.created;
     counts.replaced[kind] = came.replaced;

@@ -1,3 +1,4 @@
+import type { Differing } from '../kit/db/portable.ts';
 import { withoutConnection, type Content } from './content.ts';
 import type { Export } from './schema.ts';
 
@@ -18,29 +19,40 @@ export async function warningsOf({ moved, counts }: Head, content: Content): Pro
 interface Meanwhile {
   /** Connections that are not used here. */
   moved: number;
-  /** How many of each kind the file has otherwise than they are here. */
-  differing: Readonly<Record<string, number>>;
+  /** What the file has otherwise than it is here, by kind. */
+  differing: Readonly<Record<string, readonly Differing[]>>;
   /** What is here and not in the file, by kind and name. */
   missing: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What changed elsewhere and was left here as it is. */
 export function meanwhile({ moved, differing, missing }: Meanwhile): Export['warnings'] {
-  const others = Object.entries(differing).flatMap(([kind, count]) =>
-    count > 0 ? [`${kind} ${count}`] : [],
+  const others = named(differing, (rows) => rows.map(({ name }) => name));
+  const secrets = named(differing, (rows) =>
+    rows.flatMap(({ name, hasOtherSecret }) => (hasOtherSecret ? [name] : [])),
   );
-  const extra = Object.entries(missing).flatMap(([kind, names]) =>
-    names.length > 0 ? [`${kind} ${names.length} (${listed(names)})`] : [],
-  );
+  const extra = named(missing, (names) => names);
   const told = [
     moved > 0 &&
       `Not used here, since an export moved them away and the file has no newer credentials of them: connections ${moved}. Import the file of an export with "move" from where they are used, or take them back as they were: POST …/exports:undo.`,
-    others.length > 0 &&
-      `Left as it is here, while it is different in the file: ${others.join(', ')}. Change here what is to be as it was there.`,
-    extra.length > 0 &&
-      `Here and not in the file, as it was deleted there or made here since, and left as it is: ${extra.join(', ')}. Delete here what was deleted there: an API key of these is good here.`,
+    others !== '' &&
+      `Left as it is here, while it is different in the file: ${others}. Change here what is to be as it was there.`,
+    secrets !== '' &&
+      `Of these the file has another secret or signing key, and that of here is used on: ${secrets}. Who verifies by the signing key of there refuses what is signed here: give the destination that key, PATCH …/destinations/{name} with the mask "secrets.webhookSigningKey".`,
+    extra !== '' &&
+      `Here and not in the file, as it was deleted there or made here since, and left as it is: ${extra}. Delete here what was deleted there: an API key of these is good here.`,
   ];
   return told.filter((message) => message !== false).map((message) => ({ message }));
+}
+
+/** Each kind of which there is something, with how much and its names. */
+function named<T>(found: Readonly<Record<string, T>>, namesOf: (rows: T) => readonly string[]): string {
+  return Object.entries(found)
+    .flatMap(([kind, rows]) => {
+      const names = namesOf(rows);
+      return names.length > 0 ? [`${kind} ${names.length} (${listed(names)})`] : [];
+    })
+    .join(', ');
 }
 
 function usedTwice(connections: number): string[] {

@@ -48,6 +48,23 @@ describe('test/journeys/transfer-back', () => {
     const found = content.connections.find(({ row }) => row.includes(acme.connectionId));
     return found?.secret;
   }
+  const signingKeyAt = async (platform: Platform, name: string): Promise<string> => {
+    const { body } = await platform.call<{ secrets: { webhookSigningKey: string } }>(
+      'GET',
+      at(platform, `/destinations/${name}?includeSecrets=true`),
+    );
+    return body.secrets.webhookSigningKey;
+  };
+  const changeHook = (
+    platform: Platform,
+    name: string,
+    member: string,
+    value: object,
+  ): Promise<Answer<unknown>> =>
+    platform.call('PATCH', at(platform, `/destinations/${name}`), {
+      updateMask: [member],
+      destination: value,
+    });
   const worksAt = async (platform: Platform, label: string): Promise<boolean> => {
     const headers = { 'x-api-key': keys[label]?.key ?? '' };
     return (await platform.call('GET', at(platform, '/connections'), undefined, { headers })).status === 200;
@@ -74,6 +91,12 @@ describe('test/journeys/transfer-back', () => {
       });
       keys[label] = made.body;
     }
+    for (const name of ['rotated', 'touched'])
+      await home.call('POST', at(home, '/destinations'), {
+        name,
+        type: 'webhook',
+        metadata: { url: `https://${name}.example/hook` },
+      });
     out = await exported(home, true);
     const came = await imported(away, out);
     if (came.status !== 200) throw new Error(came.text);
@@ -93,6 +116,9 @@ describe('test/journeys/transfer-back', () => {
       },
     );
     if (changed.status !== 200) throw new Error(changed.text);
+    await away.call('POST', at(away, '/destinations/rotated:rotate'), { overlapHours: 0 });
+    for (const name of ['other', 'touched'])
+      await changeHook(away, name === 'other' ? 'touched' : 'other', 'name', { name });
     await thereDatabase.database.raw(
       `UPDATE connection SET status = 'bad_credentials', status_detail = 'died there' WHERE group_ref = 'dead'`,
     );
@@ -129,7 +155,16 @@ describe('test/journeys/transfer-back', () => {
     expect(body.unchanged).toMatchObject({ connections: 0, installations: 2 });
     expect(body.warnings).toEqual([
       { message: expect.stringMatching(/^Not used here.*connections 1\. /) as string },
-      { message: expect.stringMatching(/^Left as it is here.*: installations 1\. /) as string },
+      {
+        message: expect.stringMatching(
+          /^Left as it is here.*: installations 1 \(acme\), destinations 1 \(rotated\)\. /,
+        ) as string,
+      },
+      {
+        message: expect.stringMatching(
+          /^Of these .* signing key.*: destinations 1 \(rotated\)\. .*"secrets\.webhookSigningKey"/,
+        ) as string,
+      },
       {
         message: expect.stringMatching(
           /: apiKeys 1 \(deleted\), connections 1 \(left\), installations 1 \(left\)\. /,
@@ -151,6 +186,15 @@ describe('test/journeys/transfer-back', () => {
     expect(await worksAt(home, 'revoked')).toBe(false);
   });
 
+  it('a destination signs as there once it was given the key of there, as the answer says', async () => {
+    const webhookSigningKey = await signingKeyAt(away, 'rotated');
+    expect(await signingKeyAt(home, 'rotated')).not.toBe(webhookSigningKey);
+    const secrets = { webhookSigningKey };
+    const changed = await changeHook(home, 'rotated', 'secrets.webhookSigningKey', { secrets });
+    expect(changed.status).toBe(200);
+    expect(await signingKeyAt(home, 'rotated')).toBe(webhookSigningKey);
+  });
+
   it('a second import changes nothing, and brings no old credentials over those that were renewed since', async () => {
     await renewed(home);
     const before = await secretsIn(await exported(home, false));
@@ -160,7 +204,7 @@ describe('test/journeys/transfer-back', () => {
     expect(await secretsIn(await exported(home, false))).toEqual(before);
     expect(before).not.toEqual(await secretsIn(back));
     expect(body.warnings).toEqual([
-      { message: expect.stringMatching(/^Left as it is here.*: installations 1\. /) as string },
+      { message: expect.stringMatching(/^Left as it is here.*: installations 1 \(acme\)\. /) as string },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type, type TSchema } from 'typebox';
 import { compileCheck } from '../http/validation.ts';
 import type { Issue } from '../problem.ts';
@@ -24,7 +25,14 @@ export interface Written {
   /** In place of what was there and gives way. */
   replaced: number;
   /** Of those that were there and were left alone: what the file has otherwise. */
-  differing: number;
+  differing: Differing[];
+}
+
+export interface Differing {
+  /** What it is called here. */
+  name: string;
+  /** Whether what is sealed in it is another. */
+  hasOtherSecret: boolean;
 }
 
 export type RowFault = Pick<Issue, 'name' | 'detail' | 'value'>;
@@ -136,7 +144,9 @@ export function portable(declared: PortableDeclaration): Portable {
       });
       const values = [projectId, arrayOf(texts)];
       const replaced = replace ? (await tx.rows(replace, values)).length : 0;
-      const differing = (await tx.rows(differ, values)).length;
+      const open = (value: Buffer, id: string): unknown =>
+        vault.open(value, sealed?.place(projectId, id) ?? '');
+      const differing = (await tx.rows<DifferRow>(differ, values)).flatMap((row) => differingOf(row, open));
       return { replaced, differing, created: (await tx.rows(write, values)).length };
     },
     async missing(tx, projectId, keys) {
@@ -276,9 +286,9 @@ function isSame({ key }: PortableDeclaration): string {
   return ['t.project_id = $1', ...Object.keys(key).map((name) => `t.${name} = r.${name}`)].join(' AND ');
 }
 
-/** What is sealed is told by the time of its row: it is sealed anew, and never the same. */
+/** Where the time of its row does not rule it out, what is sealed is read, too: it is sealed anew, and never the same bytes. */
 function differText(declared: PortableDeclaration): Statement {
-  const { kind, table, columns, sealed } = declared;
+  const { kind, table, key, columns, sealed, called } = declared;
   const names = carriedColumns(declared).filter((name) => name !== 'created_at' && name !== 'updated_at');
   const kept = names.map((name) => `${intoOf(declared, name)} AS ${name}`).join(', ');
   const here = names.map((name) => {
@@ -287,21 +297,45 @@ function differText(declared: PortableDeclaration): Statement {
   });
   const compared = `to_jsonb((SELECT k FROM (SELECT ${kept}) k)) IS DISTINCT FROM
        (SELECT to_jsonb(k) FROM (SELECT ${kept} FROM (SELECT ${here.join(', ')}) r) k)`;
-  const differs = declared.differs ?? `(${compared}${sealed ? ' OR r.updated_at > t.updated_at' : ''})`;
+  const differs = declared.differs ?? compared;
+  const isOpened = sealed && declared.differs === undefined;
+  const secrets = isOpened ? `, r.${sealed.column} AS came, t.${sealed.column} AS held` : '';
   return statement(
     `portable_differ_${kind}`,
-    `SELECT 1 AS one FROM json_populate_recordset(NULL::${table}, $2::json) r JOIN ${table} t ON ${isSame(declared)}
-     WHERE ${differs}`,
+    `SELECT ${called ?? nameByKey(key)} AS name, t.${lastKey(declared)}::text AS id, ${differs} AS is_other${secrets}
+     FROM json_populate_recordset(NULL::${table}, $2::json) r JOIN ${table} t ON ${isSame(declared)}
+     WHERE ${differs}${isOpened ? ' OR r.updated_at > t.updated_at' : ''} ORDER BY 1`,
   );
+}
+
+interface DifferRow {
+  name: string;
+  id: string;
+  is_other: boolean;
+  came?: Buffer;
+  held?: Buffer;
+}
+
+function differingOf(
+  { name, id, is_other: isOther, came, held }: DifferRow,
+  open: (value: Buffer, id: string) => unknown,
+): Differing[] {
+  const hasOtherSecret = came && held ? !isDeepStrictEqual(open(came, id), open(held, id)) : false;
+  return isOther || hasOtherSecret ? [{ name, hasOtherSecret }] : [];
+}
+
+/** SQL: what a row `t` is called that has no better name. */
+function nameByKey(key: PortableDeclaration['key']): string {
+  const keyed = Object.keys(key).map((name) => `t.${name}::text`);
+  return `concat_ws(' ', ${keyed.join(', ')})`;
 }
 
 function missText({ kind, table, key, called, where = 'true' }: PortableDeclaration): Statement | undefined {
   if (called === undefined) return undefined;
-  const keyed = Object.keys(key).map((name) => `t.${name}::text`);
   return statement(
     `portable_miss_${kind}`,
     `SELECT ${called} AS name FROM ${table} t WHERE t.project_id = $1 AND ${where}
-       AND NOT EXISTS (SELECT FROM unnest($2::text[]) k WHERE k = concat_ws(' ', ${keyed.join(', ')})) ORDER BY 1`,
+       AND NOT EXISTS (SELECT FROM unnest($2::text[]) k WHERE k = ${nameByKey(key)}) ORDER BY 1`,
   );
 }
 

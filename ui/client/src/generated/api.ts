@@ -3658,7 +3658,7 @@ export interface components {
             replaced: {
                 [key: string]: number;
             };
-            /** @description What was there already, by its id, and was left as it is; `warnings` counts what the file has otherwise. */
+            /** @description What was there already, by its id, and was left as it is; `warnings` names what the file has otherwise. */
             unchanged: {
                 [key: string]: number;
             };
