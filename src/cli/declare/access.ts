@@ -42,7 +42,7 @@ function declareAudit(audit: Command): void {
       'svc audit list --action connection.disclosed --from 2026-11-22',
     )
       .option('--action <action>', 'of this kind, such as destination.updated')
-      .option('-g, --group <ref>', 'done by this group', filled),
+      .option('-g, --group <ref>', 'done by this group, or to it', filled),
   ).action(async (options) => (await import('../audit.ts')).listAudit(options));
   within(
     calling(

@@ -95,7 +95,13 @@ export const AuditQuery = Type.Object(
     action: Type.Optional(AuditAction),
     targetId: Type.Optional(Type.String({ maxLength: 255 })),
     keyId: Type.Optional(Type.String({ maxLength: 255, description: 'Done with this key.' })),
-    groupRef: Type.Optional(Type.String({ maxLength: 255, description: 'Done by this group.' })),
+    groupRef: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description:
+          'Done by this group, or to it: to what `details` says is of the group, such as its connections and installations.',
+      }),
+    ),
     personId: Type.Optional(Type.String({ format: 'uuid', description: 'Done by this person.' })),
     from: Type.Optional(Type.String({ format: 'date-time' })),
     to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),

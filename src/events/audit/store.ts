@@ -28,13 +28,15 @@ const insert = statement(
   { isNote: true },
 );
 
+/** What was done to a group is told by the text of `details`: reading that as JSON fails at characters that no text of the database holds. */
 const list = statement(
   'audit_list',
   `SELECT id, action, target_type, target_id, actor_kind, key_id, group_ref, consumer_ref, person_id, email, address,
      request_id, details, created_at
    FROM audit_log
    WHERE project_id = $1 AND id < $2::uuid AND ($3::text IS NULL OR action = $3) AND ($4::text IS NULL OR target_id = $4)
-     AND ($5::text IS NULL OR key_id = $5) AND ($6::text IS NULL OR group_ref = $6)
+     AND ($5::text IS NULL OR key_id = $5)
+     AND ($6::text IS NULL OR group_ref = $6 OR strpos(details::text, '"groupRef":' || $11) > 0)
      AND ($7::timestamptz IS NULL OR id >= svc_uuid_floor($7)) AND ($8::timestamptz IS NULL OR id < svc_uuid_floor($8))
      AND ($9::uuid IS NULL OR person_id = $9)
    ORDER BY id DESC LIMIT $10`,
@@ -81,5 +83,6 @@ export interface AuditFilter {
 export function listAuditEntries(db: Queryable, projectId: string, filter: AuditFilter): Promise<AuditRow[]> {
   const { before, action, targetId, keyId, groupRef, from, to, personId, limit } = filter;
   const given = [action, targetId, keyId, groupRef, from, to, personId].map((value) => value ?? null);
-  return db.rows<AuditRow>(list, [projectId, before, ...given, limit]);
+  const written = groupRef === undefined ? null : JSON.stringify(groupRef);
+  return db.rows<AuditRow>(list, [projectId, before, ...given, limit, written]);
 }

@@ -9,7 +9,7 @@ export interface AuditFilter {
   targetId?: string;
   /** Done with this API key. */
   keyId?: string;
-  /** Done by this group. */
+  /** Done by this group, or to it. */
   groupRef?: string;
   /** Done by this person. */
   personId?: string;

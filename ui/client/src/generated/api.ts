@@ -8185,7 +8185,7 @@ export interface operations {
                 targetId?: string;
                 /** @description Done with this key. */
                 keyId?: string;
-                /** @description Done by this group. */
+                /** @description Done by this group, or to it: to what `details` says is of the group, such as its connections and installations. */
                 groupRef?: string;
                 /** @description Done by this person. */
                 personId?: string;
