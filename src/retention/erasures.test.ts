@@ -143,6 +143,24 @@ describe('retention/erasures', () => {
     ]);
   });
 
+  it('says at its end of a group of which nothing was found that it was so, and of no other', async () => {
+    const projectId = newId();
+    await fill(projectId, 'acme', 1);
+    await fill(projectId, 'busy', 1, 'in_progress');
+    const { erasures } = createRetention(test.database, histories);
+    const asked = [{ groupRef: 'acm' }, { groupRef: 'acme' }, { groupRef: 'busy' }, { wholeProject: true }];
+    const ids: string[] = [];
+    for (const request of asked) {
+      const started = await erasures.start(projectId, request);
+      expect(started.note).toBeUndefined();
+      ids.push(started.id);
+    }
+    await eraseAll(100);
+    const [wrong, ...others] = await Promise.all(ids.map((id) => erasures.get(projectId, id)));
+    expect(wrong).toMatchObject({ status: 'done', note: expect.stringContaining('groupRef') as string });
+    expect(others.map(({ status, note }) => [status, note])).toEqual(others.map(() => ['done', undefined]));
+  });
+
   it('goes on where a node that was killed had committed, and counts nothing twice', async () => {
     const projectId = newId();
     await fill(projectId, 'acme', 6);

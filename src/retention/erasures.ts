@@ -61,9 +61,19 @@ function present(row: ErasureRow): Erasure {
     status: row.status,
     removed: row.removed,
     unfinished: Number(row.unfinished),
+    ...(hasFoundNothing(row) ? { note: nothingFound } : {}),
     createTime: row.created_at.toISOString(),
     updateTime: row.updated_at.toISOString(),
   };
+}
+
+/** The group may be mistyped, or erased before. */
+const nothingFound =
+  'Nothing was found that an erasure of this groupRef removes: look whether it is written as it was meant.';
+
+function hasFoundNothing({ group_ref: groupRef, status, removed, unfinished }: ErasureRow): boolean {
+  const found = Object.values(removed).reduce((sum, count) => sum + count, Number(unfinished));
+  return groupRef !== null && status === 'done' && found === 0;
 }
 
 /** One step of the oldest erasure, with its place in one transaction; answers whether there was one. */

@@ -74,6 +74,9 @@ export const Erasure = Type.Object(
     unfinished: Type.Integer({
       description: 'Operations that stay because they are under way: erase again when they have ended.',
     }),
+    note: Type.Optional(
+      Type.String({ description: 'That nothing of the group was found, once it is done.' }),
+    ),
     createTime: Type.String({ format: 'date-time' }),
     updateTime: Type.String({ format: 'date-time' }),
   },

@@ -3387,6 +3387,8 @@ export interface components {
             };
             /** @description Operations that stay because they are under way: erase again when they have ended. */
             unfinished: number;
+            /** @description That nothing of the group was found, once it is done. */
+            note?: string;
             /** Format: date-time */
             createTime: string;
             /** Format: date-time */
