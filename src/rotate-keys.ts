@@ -66,7 +66,7 @@ export function describeRotation({ rewrapped, kept, shut, isDone }: Rotation, ac
         `  shut: ${column} of project ${projectId}, row ${rowId}: ${reason}`,
     ),
     isDone
-      ? 'Nothing is under another key: the others may be taken out of SVC_ENCRYPTION_KEYS.'
+      ? 'Nothing is under another key: the others may be taken out of SVC_ENCRYPTION_KEYS (or of the file encryption-keys in SVC_DATA_DIR).'
       : `Keep the keys ${[...new Set(left.map(({ keyId }) => keyId))].join(', ')}, and run this again ${
           shut.length > 0
             ? 'when the values above are mended or gone.'

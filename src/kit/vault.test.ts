@@ -46,6 +46,11 @@ describe('kit/vault', () => {
     expect(createVault(second).open(rewrapped, 'p/c/credentials')).toEqual({ token: 'a secret' });
   });
 
+  test.each([',', '\n', ',\n'])('reads keys that stand apart by %j', (apart) => {
+    const text = [generateMasterKey('k1'), generateMasterKey('k2')].join(apart);
+    expect(parseMasterKeys(text).map(({ id }) => id)).toEqual(['k1', 'k2']);
+  });
+
   test.each([
     '',
     'k1',

@@ -103,10 +103,10 @@ function decrypt(key: Buffer, sealed: Buffer, associated: string): Buffer {
   ]);
 }
 
-/** Reads `id:base64,id:base64`; throws with what is wrong. */
+/** Reads `id:base64,id:base64`, or each on a line of its own; throws with what is wrong. */
 export function parseMasterKeys(text: string): MasterKey[] {
   const keys = text
-    .split(',')
+    .split(/[,\n]/)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
     .map((entry) => {
