@@ -144,8 +144,14 @@ export function portable(declared: PortableDeclaration): Portable {
       });
       const values = [projectId, arrayOf(texts)];
       const replaced = replace ? (await tx.rows(replace, values)).length : 0;
-      const open = (value: Buffer, id: string): unknown =>
-        vault.open(value, sealed?.place(projectId, id) ?? '');
+      const open = (value: Buffer, id: string): unknown => {
+        try {
+          return vault.open(value, sealed?.place(projectId, id) ?? '');
+        } catch {
+          // Under a key that is lost, it is another than the one of the file.
+          return undefined;
+        }
+      };
       const differing = (await tx.rows<DifferRow>(differ, values)).flatMap((row) => differingOf(row, open));
       return { replaced, differing, created: (await tx.rows(write, values)).length };
     },
