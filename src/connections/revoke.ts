@@ -9,13 +9,17 @@ import { listConnections, whoseOf } from './store.ts';
 
 const revokeTimeoutMs = 10_000;
 
-/** Ends the authorization at the provider (RFC 7009) after a connection was deleted. Best effort: it never throws. */
+/**
+ * Ends the authorization at the provider (RFC 7009) after a connection was deleted; not of one that was moved to another server,
+ * which uses it. Best effort: it never throws.
+ */
 export async function revokeAtProvider(
   { ground, projects }: { ground: Ground; projects: Projects },
   provider: Provider | undefined,
   held: Held,
 ): Promise<void> {
   const { row } = held;
+  if (row.is_moved) return;
   try {
     const secrets = held.secrets();
     const revokeURL = provider?.oauth2Opts?.revokeURL;

@@ -1,0 +1,54 @@
+import type { Export, Import, ProjectFile } from '../src/transfer/schema.ts';
+import type { ProblemBody } from './customer.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { startPlatform, type Answer, type Platform } from './platform.ts';
+
+export const passphrase = 'correct horse battery staple';
+
+/** Two servers with databases and master keys of their own, and the same providers: projects move between them. */
+export interface TwoServers {
+  home: Platform;
+  away: Platform;
+  homeDatabase: TestDatabase;
+  awayDatabase: TestDatabase;
+  stop(): Promise<void>;
+}
+
+export async function startTwoServers(env: Record<string, string> = {}): Promise<TwoServers> {
+  const [homeDatabase, awayDatabase] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  const home = await startPlatform({ databaseUrl: homeDatabase.url });
+  const away = await startPlatform({
+    databaseUrl: awayDatabase.url,
+    beside: home,
+    env: { SVC_ENCRYPTION_KEYS: `other:${Buffer.alloc(32, 9).toString('base64')}`, ...env },
+  });
+  return {
+    home,
+    away,
+    homeDatabase,
+    awayDatabase,
+    async stop() {
+      await away.stop();
+      await home.stop();
+      await Promise.all([homeDatabase.drop(), awayDatabase.drop()]);
+    },
+  };
+}
+
+/** What is below the project of a platform. */
+export function below({ projectId }: Platform, path: string): string {
+  return `/projects/${projectId}${path}`;
+}
+
+export async function exported(platform: Platform, { move }: { move: boolean }): Promise<Export> {
+  const { status, body, text } = await platform.call<Export>('POST', below(platform, '/exports'), {
+    passphrase,
+    move,
+  });
+  if (status !== 200) throw new Error(text);
+  return body;
+}
+
+export function imported(platform: Platform, file: ProjectFile): Promise<Answer<Import & ProblemBody>> {
+  return platform.call<Import & ProblemBody>('POST', below(platform, '/imports'), { passphrase, file });
+}
