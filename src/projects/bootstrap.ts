@@ -42,21 +42,21 @@ export async function bootstrap(
   });
 }
 
-/** Makes a key for somebody with a shell on the server: of the first project unless named, where it may do everything. */
+/** Makes a key for somebody with a shell on the server, an operator, that may do everything: of the first project unless named. */
 export async function createOperatorKey(
   database: Database,
   { label, project: idOrName }: { label: string; project?: string | undefined },
   place = 'the database',
 ): Promise<{ key: string; projectName: string }> {
   return asOperator(database, async (tx) => {
-    const first = await store.findOldestProject(tx);
-    const project = idOrName === undefined ? first : await findNamed(tx, idOrName);
+    const project =
+      idOrName === undefined ? await store.findOldestProject(tx) : await findNamed(tx, idOrName);
     if (!project)
       throw new Error(
         `there is no project ${idOrName ?? 'yet'} in ${place}${idOrName ? '' : '; start svc there once'}`,
       );
     const made = generateApiKey();
-    await insertFullKey(tx, project.id, made, label, project.id === first?.id);
+    await insertFullKey(tx, project.id, made, label);
     return { key: made.key, projectName: project.name };
   });
 }
@@ -70,9 +70,8 @@ async function insertFullKey(
   projectId: string,
   { id, secret }: KeyParts,
   label: string,
-  ofInstance = true,
 ): Promise<void> {
-  const scopes: NewApiKey['scopes'] = ['full', ...(ofInstance ? instanceScopes : [])];
+  const scopes: NewApiKey['scopes'] = ['full', ...instanceScopes];
   await insertApiKey(tx, projectId, { id, secretHash: hashSecret(secret), label, scopes });
   await record(tx, { projectId, action: 'apiKey.created', targetId: id, details: { label, scopes } });
 }
