@@ -1,30 +1,32 @@
 import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import { sleep } from '../kit/retry.ts';
+import { handedDetail, handedStatus, nextAsOf } from './as-of.ts';
 import { heldAgeMs } from './refresh/index.ts';
 
 // What was renewed with the generation before is not stored any more. One that is being renewed now is waited for.
+// A dead one is handed over, too, and says why it died: a file of where it is given new credentials brings them back here.
 const mark = statement(
   'connections_move',
-  `UPDATE connection SET moved_at = svc_now(), status = 'bad_credentials', status_detail = $2, generation = generation + 1,
-     refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
-   WHERE project_id = $1 AND moved_at IS NULL AND status <> 'bad_credentials'
-     AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
+  `UPDATE connection SET moved_at = ${nextAsOf}, as_of = ${nextAsOf}, moved_dead = (status = 'bad_credentials'),
+     status = 'bad_credentials', status_detail = CASE WHEN status = 'bad_credentials' THEN status_detail ELSE $2 END,
+     generation = generation + 1, refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
+   WHERE project_id = $1 AND moved_at IS NULL AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
    RETURNING id`,
 );
 const open = statement(
   'connections_unmoved',
-  `SELECT id FROM connection WHERE project_id = $1 AND moved_at IS NULL AND status <> 'bad_credentials' LIMIT 1`,
+  `SELECT id FROM connection WHERE project_id = $1 AND moved_at IS NULL LIMIT 1`,
 );
 const remembered = statement(
   'connections_move_remembered',
-  `SELECT greatest(0, coalesce(extract(epoch FROM max(moved_at) - svc_now()) * 1000 + $2, 0))::int AS ms
+  `SELECT greatest(0, least($2, coalesce(extract(epoch FROM max(moved_at) - svc_now()) * 1000 + $2, 0)))::int AS ms
    FROM connection WHERE project_id = $1 AND moved_at IS NOT NULL`,
 );
 const unmark = statement(
   'connections_move_back',
-  `UPDATE connection SET moved_at = NULL, status = 'created', status_detail = NULL, generation = generation + 1,
-     updated_at = svc_now()
+  `UPDATE connection SET moved_at = NULL, as_of = ${nextAsOf}, status = ${handedStatus()}, status_detail = ${handedDetail()},
+     generation = generation + 1, updated_at = svc_now()
    WHERE project_id = $1 AND moved_at IS NOT NULL RETURNING id`,
 );
 const moved = statement(

@@ -3,6 +3,7 @@ import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { Slice } from '../kit/paging.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
+import { nextAsOf } from './as-of.ts';
 import type { Owner } from './owner-store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
@@ -124,8 +125,8 @@ const findSame = statement(
 const insert = statement(
   'connections_insert',
   `INSERT INTO connection (project_id, id, provider, provider_app_id, group_ref, consumer_ref, workspace_ref,
-     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, access_issued_at, access_expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, as_of, access_issued_at, access_expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, svc_now(),
      svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms')`,
 );
 
@@ -135,7 +136,7 @@ const replace = statement(
   `UPDATE connection SET provider_app_id = $3, workspace_ref = $4, provider_consumer_ref = $5, auth_scheme = $6,
      provider_metadata = $7, scopes = $8, credentials = $9, status = $10,
      access_issued_at = svc_now() - $11::float8 * interval '1 ms', access_expires_at = svc_now() + $12::float8 * interval '1 ms',
-     generation = generation + 1, status_detail = NULL, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
+     generation = generation + 1, status_detail = NULL, as_of = ${nextAsOf}, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
      unauthorized_at = NULL, refused_since = NULL,
      updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING id`,

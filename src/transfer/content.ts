@@ -110,7 +110,8 @@ export async function readContent(bytes: Buffer, version: number = fileVersion):
     await turns.pass();
     // The first version did not say of which groups a consumer is. They come in with their connections, by their refs.
     if (version === 1 && kind === 'consumers') continue;
-    const { row, issues } = await readRow(text, { name, part: byKind.get(kind), turns });
+    const former = version < 3 && kind === 'connections' ? withAsOf : undefined;
+    const { row, issues } = await readRow(text, { name, part: byKind.get(kind), turns, former });
     found.push(...issues);
     // Enough to show; what follows is not looked at.
     if (found.length > maxIssues) break;
@@ -119,6 +120,13 @@ export async function readContent(bytes: Buffer, version: number = fileVersion):
   if (found.length === 0) found.push(...(await lostNames(content)));
   if (found.length > 0) throw malformed(found);
   return content;
+}
+
+/** Connections of versions before the third do not say as of when they are known: no later than their last change. They are not handed over. */
+function withAsOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { generation: _counted, ...row } = value as Record<string, unknown>;
+  return { ...row, as_of: row['updated_at'], moved_at: null };
 }
 
 /** Throws export-malformed, by the ids of rows, for what an import would refuse. */
@@ -139,6 +147,8 @@ interface Reading {
   name: string;
   part: Portable | undefined;
   turns: Turns;
+  /** What a row of an earlier version is in this one. */
+  former?: ((value: unknown) => unknown) | undefined;
 }
 
 async function readRow(text: Buffer, reading: Reading): Promise<{ row?: PortableRow; issues: Issue[] }> {
@@ -151,13 +161,13 @@ async function readRow(text: Buffer, reading: Reading): Promise<{ row?: Portable
 }
 
 /** The row is written anew, so that what is stored is what was checked. */
-async function checkRow(row: PortableRow, { name: at, part, turns }: Reading): Promise<Issue[]> {
+async function checkRow(row: PortableRow, { name: at, part, turns, former }: Reading): Promise<Issue[]> {
   refuseExcess(Buffer.from(row.row), mostRowValues, `${at}.row`);
   await turns.pass();
   const value = parsed(row.row, at);
   refuseLongPaths(value, `${at}.row`);
   await turns.pass();
-  row.row = JSON.stringify(value);
+  row.row = JSON.stringify(former ? former(value) : value);
   await turns.pass();
   const faults = (part?.faults(row) ?? []).slice(0, maxIssues + 1);
   await turns.pass();

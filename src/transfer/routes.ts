@@ -67,7 +67,7 @@ export function transferRoutes({
         operationId: 'importProject',
         summary: 'Import an exported project into this one',
         description:
-          'Takes the scope `operator`, since the file says what stands in the tables: import files of servers that you trust alone. All of it comes in, or nothing. Ids stay as they are, and what is there under its id is left as it is, so that an import can be repeated; connections that an export had moved away from here get newer credentials of the file, and keys that were revoked since are revoked. What clashes with something else is refused by name.',
+          'Takes the scope `operator`, since the file says what stands in the tables: import files of servers that you trust alone. All of it comes in, or nothing. Ids stay as they are, and what is there under its id is left as it is, so that an import can be repeated; connections that the file hands over since (`move`) get its credentials, and keys that were revoked since are revoked. What clashes with something else is refused by name.',
         tags,
         params: ProjectParams,
         body: ImportRequest,

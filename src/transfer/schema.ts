@@ -4,7 +4,7 @@ const closed = { additionalProperties: false } as const;
 
 export const fileFormat = 'svc-project';
 /** Goes up when a column is added to or taken from what is carried (`transfer.test.ts` has them). */
-export const fileVersion = 2;
+export const fileVersion = 3;
 
 const Passphrase = Type.String({
   minLength: 12,
@@ -83,7 +83,7 @@ export const Import = Type.Object(
     created: Counts,
     replaced: Type.Record(Type.String(), Type.Integer(), {
       description:
-        'What was there and is now as in the file: connections that an export had moved away from here, by newer credentials, and keys that were revoked since.',
+        'What was there and is now as in the file: connections that the file hands over (an export with `move`, after what is known of them here), and keys that were revoked since.',
     }),
     unchanged: Type.Record(Type.String(), Type.Integer(), {
       description:

@@ -19,7 +19,7 @@ export async function warningsOf({ moved, counts }: Head, content: Content): Pro
 interface Meanwhile {
   /** Connections that are not used here. */
   moved: number;
-  /** What the file has otherwise than it is here, by kind. */
+  /** What the file has otherwise than it is here, by kind; connections are those that it does not hand over. */
   differing: Readonly<Record<string, readonly Differing[]>>;
   /** What is here and not in the file, by kind and name. */
   missing: Readonly<Record<string, readonly string[]>>;
@@ -27,16 +27,18 @@ interface Meanwhile {
 
 /** What changed elsewhere and was left here as it is. */
 export function meanwhile({ moved, differing, missing }: Meanwhile): Export['warnings'] {
-  const others = named(differing, (rows) => rows.map(({ name }) => name));
-  const secrets = named(differing, (rows) =>
-    rows.flatMap(({ name, hasOtherSecret }) => (hasOtherSecret ? [name] : [])),
-  );
+  const { connections = [], ...others } = differing;
+  const kept = namesOf(connections);
+  const left = named(others, namesOf);
+  const secrets = named(others, (rows) => namesOf(rows.filter(({ hasOtherSecret }) => hasOtherSecret)));
   const extra = named(missing, (names) => names);
   const told = [
     moved > 0 &&
-      `Not used here, since an export moved them away and the file has no newer credentials of them: connections ${moved}. Import the file of an export with "move" from where they are used, or take them back as they were: POST …/exports:undo.`,
-    others !== '' &&
-      `Left as it is here, while it is different in the file: ${others}. Change here what is to be as it was there.`,
+      `Not used here, since an export moved them away and the file does not hand them over since then: connections ${moved}. Export with "move" where they are used and import that file, or take them back as they were: POST …/exports:undo.`,
+    kept.length > 0 &&
+      `Changed where the file was made, and left as they are here: connections ${kept.length} (${listed(kept)}). Export with "move" there and import that file: one without it, or of an earlier release, hands nothing over.`,
+    left !== '' &&
+      `Left as it is here, while it is different in the file: ${left}. Change here what is to be as it was there.`,
     secrets !== '' &&
       `Of these the file has another secret or signing key, and that of here is used on: ${secrets}. Who verifies by the signing key of there refuses what is signed here: give the destination that key, PATCH …/destinations/{name} with the mask "secrets.webhookSigningKey".`,
     extra !== '' &&
@@ -45,11 +47,13 @@ export function meanwhile({ moved, differing, missing }: Meanwhile): Export['war
   return told.filter((message) => message !== false).map((message) => ({ message }));
 }
 
+const namesOf = (rows: readonly Differing[]): string[] => rows.map(({ name }) => name);
+
 /** Each kind of which there is something, with how much and its names. */
-function named<T>(found: Readonly<Record<string, T>>, namesOf: (rows: T) => readonly string[]): string {
+function named<T>(found: Readonly<Record<string, T>>, nameEach: (rows: T) => readonly string[]): string {
   return Object.entries(found)
     .flatMap(([kind, rows]) => {
-      const names = namesOf(rows);
+      const names = nameEach(rows);
       return names.length > 0 ? [`${kind} ${names.length} (${listed(names)})`] : [];
     })
     .join(', ');

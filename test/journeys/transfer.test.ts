@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readContent } from '../../src/transfer/content.ts';
 import { openFile, sealFile } from '../../src/transfer/envelope.ts';
-import type { Export, Import, ProjectFile } from '../../src/transfer/schema.ts';
+import { fileVersion, type Export, type Import, type ProjectFile } from '../../src/transfer/schema.ts';
 import { deploy, fault, install, manifest, type Customer, type WriteBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
@@ -117,7 +117,7 @@ describe('test/journeys/transfer', () => {
     file = body.file;
     expect(headers.get('cache-control')).toBe('no-store');
     expect(file).toMatchObject({
-      version: 2,
+      version: fileVersion,
       project: 'default',
       moved: true,
       counts: { connections: 2, installations: 2, destinations: 1, providerApps: 2, reads: 1 },
@@ -140,7 +140,7 @@ describe('test/journeys/transfer', () => {
     ['another passphrase', () => ({ passphrase: 'another passphrase' }), 'export-unreadable'],
     ['a changed head', () => ({ file: { ...file, project: 'other' } }), 'export-unreadable'],
     ['a cut file', () => ({ file: { ...file, data: file.data.slice(0, -8) } }), 'export-unreadable'],
-    ['a newer release', () => ({ file: { ...file, version: 3 } }), 'export-newer'],
+    ['a newer release', () => ({ file: { ...file, version: fileVersion + 1 } }), 'export-newer'],
   ])('%s opens nothing', async (_title, body, code) => {
     expect(await imported(body())).toMatchObject({ status: 422, body: { code } });
     expect((await to.call<unknown[]>('GET', at(to, '/connections'))).body).toEqual([]);

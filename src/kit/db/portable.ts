@@ -95,7 +95,7 @@ interface GivesWay {
   where: string;
   /** What it gets of `r`; all, if it is not said. */
   columns?: readonly string[];
-  /** What else it gets. */
+  /** What else it gets, or in place of that. */
   also?: Readonly<Record<string, string>>;
 }
 
@@ -276,9 +276,10 @@ function writeText(declared: PortableDeclaration): Statement {
 function replaceText(declared: PortableDeclaration): Statement | undefined {
   const { kind, table, key, givesWay } = declared;
   if (!givesWay) return undefined;
-  const { where, columns = storedColumns(declared).filter((name) => !(name in key)), also = {} } = givesWay;
+  const { where, also = {}, columns = storedColumns(declared) } = givesWay;
+  const given = columns.filter((name) => !(name in key || name in also));
   const set = [
-    ...columns.map((name) => `${name} = ${intoOf(declared, name)}`),
+    ...given.map((name) => `${name} = ${intoOf(declared, name)}`),
     ...Object.entries(also).map(([name, value]) => `${name} = ${value}`),
   ];
   return statement(

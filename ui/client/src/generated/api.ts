@@ -2017,7 +2017,7 @@ export interface paths {
         put?: never;
         /**
          * Import an exported project into this one
-         * @description Takes the scope `operator`, since the file says what stands in the tables: import files of servers that you trust alone. All of it comes in, or nothing. Ids stay as they are, and what is there under its id is left as it is, so that an import can be repeated; connections that an export had moved away from here get newer credentials of the file, and keys that were revoked since are revoked. What clashes with something else is refused by name.
+         * @description Takes the scope `operator`, since the file says what stands in the tables: import files of servers that you trust alone. All of it comes in, or nothing. Ids stay as they are, and what is there under its id is left as it is, so that an import can be repeated; connections that the file hands over since (`move`) get its credentials, and keys that were revoked since are revoked. What clashes with something else is refused by name.
          *
          *     Scopes: `operator`. Not for credentials confined to a group.
          */
@@ -3656,7 +3656,7 @@ export interface components {
             created: {
                 [key: string]: number;
             };
-            /** @description What was there and is now as in the file: connections that an export had moved away from here, by newer credentials, and keys that were revoked since. */
+            /** @description What was there and is now as in the file: connections that the file hands over (an export with `move`, after what is known of them here), and keys that were revoked since. */
             replaced: {
                 [key: string]: number;
             };
