@@ -47,7 +47,7 @@ const pauseMs = 200;
 export async function moveConnections(database: Database, projectId: string): Promise<boolean> {
   for (const giveUpAt = performance.now() + patienceMs; ;) {
     await database.rows(mark, [projectId, detail]);
-    if ((await database.rows(open, [projectId])).length === 0) break;
+    if (await areAllMoved(database, projectId)) break;
     if (performance.now() > giveUpAt) return false;
     await sleep(pauseMs);
   }
@@ -55,6 +55,11 @@ export async function moveConnections(database: Database, projectId: string): Pr
   const [left] = await database.rows<{ ms: number }>(remembered, [projectId, heldAgeMs]);
   await sleep(left?.ms ?? 0);
   return true;
+}
+
+/** Whether none is used here. */
+export async function areAllMoved(database: Database, projectId: string): Promise<boolean> {
+  return (await database.rows(open, [projectId])).length === 0;
 }
 
 /** Those that were moved are used here again. Answers how many. */

@@ -1,4 +1,4 @@
-import { countMoved, moveConnections, takeBackConnections } from '../connections/index.ts';
+import { areAllMoved, countMoved, moveConnections, takeBackConnections } from '../connections/index.ts';
 import { record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
@@ -54,7 +54,7 @@ export function createTransfer(deps: Deps): Transfer {
   const inTurn = createQueue(files);
   return {
     export: (project, request) => inTurn(() => exportProject(deps, project, request), project.id),
-    undo: (projectId) => undoExport(deps, projectId),
+    undo: (projectId) => inTurn(() => undoExport(deps, projectId), projectId),
     import: (projectId, request) => inTurn(() => importProject(deps, projectId, request), projectId),
   };
 }
@@ -78,11 +78,29 @@ async function exportProject(
   // What no file can be made of is found out while the connections are used here.
   await makeFile(deps, project, request);
   try {
-    if (!(await moveConnections(database, projectId))) throw problem('export-busy', {});
-    return await makeFile(deps, project, request);
+    return await makeMoved(deps, project, request);
   } catch (error) {
     throw error instanceof Problem && mayBeDone(error) ? halfMoved(error) : error;
   }
+}
+
+const mostMoves = 5;
+
+/** Made again while connections are signed in here meanwhile, or taken back by another node: none that it hands over is used here. */
+async function makeMoved(
+  deps: Deps,
+  project: { id: string; name: string },
+  request: ExportRequest,
+): Promise<Export> {
+  const { database } = deps;
+  for (let moves = 1; moves <= mostMoves; moves += 1) {
+    if (!(await moveConnections(database, project.id))) throw problem('export-busy', {});
+    const made = await makeFile(deps, project, request);
+    if (await areAllMoved(database, project.id)) return made;
+  }
+  throw problem('export-busy', {
+    detail: 'Connections are signed in or taken back here faster than a file of them can be made.',
+  });
 }
 
 async function makeFile(
