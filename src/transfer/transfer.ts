@@ -32,7 +32,7 @@ import {
   type Import,
   type ImportRequest,
 } from './schema.ts';
-import { meanwhile, warningsOf } from './warnings.ts';
+import { meanwhile, movedEarlier, warningsOf } from './warnings.ts';
 
 /** A project that goes to another server, or to another project of this one. */
 export interface Transfer {
@@ -74,7 +74,16 @@ async function exportProject(
     targetId: projectId,
     details: { move },
   });
-  if (!move) return makeFile(deps, project, request);
+  const earlier = movedEarlier(await countMoved(database, projectId));
+  const { file, warnings } = await (move ? moveAway : makeFile)(deps, project, request);
+  return { file, warnings: [...warnings, ...earlier] };
+}
+
+async function moveAway(
+  deps: Deps,
+  project: { id: string; name: string },
+  request: ExportRequest,
+): Promise<Export> {
   // What no file can be made of is found out while the connections are used here.
   await makeFile(deps, project, request);
   try {

@@ -16,6 +16,13 @@ export async function warningsOf({ moved, counts }: Head, content: Content): Pro
   return told.map((message) => ({ message }));
 }
 
+/** Of connections that an earlier export moved away: the file has them as they were then. */
+export function movedEarlier(connections: number): Export['warnings'] {
+  if (connections === 0) return [];
+  const message = `Moved away by an earlier export, and in this file as they were then: connections ${connections}. Where a file of that export came in they are used, and a second server that uses them ends the tokens of the first: import this file nowhere else.`;
+  return [{ message }];
+}
+
 interface Meanwhile {
   /** Connections that are not used here. */
   moved: number;

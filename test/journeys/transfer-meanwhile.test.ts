@@ -64,9 +64,20 @@ describe('test/journeys/transfer-meanwhile', () => {
     expect(await connect(home, 'hubspot', 'acme')).toBe(id);
     const other = await connect(home, 'salesforce', 'other');
     await goOn();
-    const { file } = await ended;
+    const { file, warnings } = await ended;
+    expect(warnings).toEqual([]);
     for (const one of [id, other]) expect(await detailAt(home, one)).toContain(moved);
     expect(await imported(away, file)).toMatchObject({ body: { created: { connections: 2 } } });
     for (const one of [id, other]) expect(await renewalAt(away, one)).toMatchObject({ status: 200 });
+  });
+
+  it('an export of what was moved away before warns that a third server is not to use it', async () => {
+    for (const move of [true, false])
+      expect((await exported(home, { move })).warnings.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(
+          /^Moved away by an earlier export.*connections 2\..*import this file nowhere else/,
+        ),
+      );
+    expect((await exported(away, { move: true })).warnings).toEqual([]);
   });
 });
