@@ -19,3 +19,11 @@ export function checkKeepDays(asked: KeepDaysChange, most: Required<KeepDays> | 
   });
   if (issues.length > 0) throw refuse(issues);
 }
+
+/** What a project may keep of what it asks for: no more than the operator. */
+export function boundKeepDays(asked: KeepDays, most: Required<KeepDays> | undefined): KeepDays {
+  const kinds = Object.keys(asked) as (keyof KeepDays)[];
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, Math.min(asked[kind] ?? Infinity, most?.[kind] ?? Infinity)]),
+  );
+}

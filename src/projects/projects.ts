@@ -33,7 +33,7 @@ import { createFrontendTokens, type Answerable, type FrontendTokens } from './em
 import type { FrontendToken } from './embed/schema.ts';
 import { factsOf } from './manifest/facts.ts';
 import { createRateLimit, type RateLimit } from './rate-limit/rate-limit.ts';
-import { checkKeepDays } from './keep-days.ts';
+import { boundKeepDays, checkKeepDays } from './keep-days.ts';
 import type { ApiKey, KeepDays, Project } from './schema.ts';
 import * as store from './store.ts';
 
@@ -55,6 +55,8 @@ export interface Projects extends Admitting {
   /** A new project with its first key. Throws already-exists. */
   create(given: { name: string; appName?: string }): Promise<Project & { apiKey: ApiKey }>;
   update(id: string, change: store.ProjectChange): Promise<Project>;
+  /** What a project may keep of what it asks for: no more than the operator. */
+  boundKeepDays(asked: KeepDays): KeepDays;
   /** After its rows were written elsewhere: what this node remembers of its keys and origins, and that a key is not there. */
   forget(id: string): void;
   /** Whether a page of this origin may call from a browser. See {@link AllowedOrigins}. */
@@ -301,7 +303,7 @@ interface Kept {
 function keeping(
   database: Database,
   { apiKeys, jwtKeys, origins, keepDays, hooks }: Kept,
-): Pick<Projects, 'get' | 'listFor' | 'create' | 'update' | 'forget'> {
+): Pick<Projects, 'get' | 'listFor' | 'create' | 'update' | 'boundKeepDays' | 'forget'> {
   function forget(id: string): void {
     origins.forget();
     for (const keys of [apiKeys, jwtKeys]) keys.forgetProject(id);
@@ -345,6 +347,7 @@ function keeping(
       else forget(id);
       return updated;
     },
+    boundKeepDays: (asked) => boundKeepDays(asked, keepDays),
     forget,
   };
 }

@@ -16,7 +16,7 @@ describe('transfer/at-once', () => {
     transfer = createTransfer({
       ...groundOn(test.database, generateMasterKey('k1')),
       catalog: loadCatalog(),
-      projects: { forget: () => undefined },
+      projects: { boundKeepDays: (asked) => asked, forget: () => undefined },
     });
   });
   afterAll(() => test?.drop());

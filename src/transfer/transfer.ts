@@ -10,6 +10,7 @@ import { createQueue } from '../kit/queue.ts';
 import { Turns } from '../kit/turns.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog } from '../providers/index.ts';
+import { boundSettings } from './bounded.ts';
 import {
   inSlices,
   mostRows,
@@ -47,7 +48,7 @@ const files = { atOnce: 1, waiting: 2, waitingOfOne: 1, retryAfterSeconds: 10 };
 
 type Deps = Pick<Ground, 'database' | 'vault'> & {
   catalog: Catalog;
-  projects: Pick<Projects, 'forget'>;
+  projects: Pick<Projects, 'boundKeepDays' | 'forget'>;
 };
 
 export function createTransfer(deps: Deps): Transfer {
@@ -176,9 +177,10 @@ async function importProject(
   const content = await contentIn(file, passphrase);
   const unknown = await unknownProviders(content, deps.catalog);
   if (unknown.length > 0) throw clashProblem(unknown);
+  const bounded = boundSettings(content, deps.projects);
   const written = await writeAll(deps, projectId, content, dryRun);
   if (!dryRun) deps.projects.forget(projectId);
-  const warnings = [...(await warningsOf(file, content)), ...written.warnings];
+  const warnings = [...(await warningsOf(file, content)), ...bounded, ...written.warnings];
   return { projectId, dryRun, ...written, warnings };
 }
 
