@@ -6,7 +6,7 @@ export { callLimits } from './limits.ts';
 export { connectionMetrics } from './metrics.ts';
 export { callbackRoutes } from './oauth/index.ts';
 export type { Connection } from './present.ts';
-export { areAllMoved, countMoved, moveConnections, takeBackConnections } from './move-store.ts';
+export { areAllMoved, movedGroups, moveConnections, takeBackConnections } from './move-store.ts';
 export { portableConnections } from './portable-store.ts';
 export { connectionRoutes } from './routes.ts';
 export { sealedConnectionColumns } from './sealed.ts';

@@ -31,7 +31,7 @@ const unmark = statement(
 );
 const moved = statement(
   'connections_moved',
-  `SELECT count(*)::int AS count FROM connection WHERE project_id = $1 AND moved_at IS NOT NULL`,
+  `SELECT group_ref FROM connection WHERE project_id = $1 AND moved_at IS NOT NULL ORDER BY group_ref, id`,
 );
 
 const detail =
@@ -67,8 +67,8 @@ export async function takeBackConnections(database: Queryable, projectId: string
   return (await database.rows(unmark, [projectId])).length;
 }
 
-/** How many are not used here, since they were moved. */
-export async function countMoved(database: Queryable, projectId: string): Promise<number> {
-  const [row] = await database.rows<{ count: number }>(moved, [projectId]);
-  return row?.count ?? 0;
+/** The groups of those that are not used here, since they were moved; each as often as it has one. */
+export async function movedGroups(database: Queryable, projectId: string): Promise<string[]> {
+  const rows = await database.rows<{ group_ref: string }>(moved, [projectId]);
+  return rows.map((row) => row.group_ref);
 }

@@ -48,13 +48,13 @@ export function outcomeNow({ outcome, resolution }: Known): StoredOutcome | null
 }
 
 /** Nobody knows what became of it, and nobody has said. */
-export function isUnresolved(record: Known): boolean {
-  return outcomeNow(record)?.kind === 'unknown';
+export function isUnresolved(known: Known): boolean {
+  return outcomeNow(known)?.kind === 'unknown';
 }
 
 /** Known not to be done. */
-export function isNotDone(record: Known): boolean {
-  return outcomeNow(record)?.kind === 'notApplied';
+export function isNotDone(known: Known): boolean {
+  return outcomeNow(known)?.kind === 'notApplied';
 }
 
 function planNamed(

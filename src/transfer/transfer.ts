@@ -1,4 +1,4 @@
-import { areAllMoved, countMoved, moveConnections, takeBackConnections } from '../connections/index.ts';
+import { areAllMoved, movedGroups, moveConnections, takeBackConnections } from '../connections/index.ts';
 import { record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
@@ -75,7 +75,7 @@ async function exportProject(
     targetId: projectId,
     details: { move },
   });
-  const earlier = movedEarlier(await countMoved(database, projectId));
+  const earlier = movedEarlier(await movedGroups(database, projectId));
   const { file, warnings } = await (move ? moveAway : makeFile)(deps, project, request);
   return { file, warnings: [...warnings, ...earlier] };
 }
@@ -321,7 +321,7 @@ async function writeIn(
   }
   const isBack = (counts.replaced['connections'] ?? 0) > 0;
   const missing = isBack ? await missingIn(tx, projectId, content) : {};
-  const moved = await countMoved(tx, projectId);
+  const moved = await movedGroups(tx, projectId);
   return { ...counts, warnings: meanwhile({ moved, differing, missing }) };
 }
 

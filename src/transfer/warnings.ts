@@ -1,31 +1,30 @@
 import type { Differing } from '../kit/db/portable.ts';
-import { withoutConnection, type Content } from './content.ts';
+import { valuesOf, withoutConnection, type Content } from './content.ts';
 import type { Export } from './schema.ts';
 
 interface Head {
   moved: boolean;
-  counts: Record<string, number>;
 }
 
 /** What an operator has to know of a file, where it is made and where it comes in. */
-export async function warningsOf({ moved, counts }: Head, content: Content): Promise<Export['warnings']> {
+export async function warningsOf({ moved }: Head, content: Content): Promise<Export['warnings']> {
   const told = [
-    ...usedTwice(moved ? 0 : (counts['connections'] ?? 0)),
+    ...usedTwice(moved ? 0 : await countUsed(content)),
     ...unconnected((await withoutConnection(content)).map(({ groupRef }) => groupRef)),
   ];
   return told.map((message) => ({ message }));
 }
 
 /** Of connections that an earlier export moved away: the file has them as they were then. */
-export function movedEarlier(connections: number): Export['warnings'] {
-  if (connections === 0) return [];
-  const message = `Moved away by an earlier export, and in this file as they were then: connections ${connections}. Where a file of that export came in they are used, and a second server that uses them ends the tokens of the first: import this file nowhere else.`;
+export function movedEarlier(groups: readonly string[]): Export['warnings'] {
+  if (groups.length === 0) return [];
+  const message = `Moved away by an earlier export, and in this file as they were then: connections ${groups.length} (${listed(groups)}). Where a file of that export came in they are used, and a second server that uses them ends the tokens of the first: import this file nowhere else.`;
   return [{ message }];
 }
 
 interface Meanwhile {
-  /** Connections that are not used here. */
-  moved: number;
+  /** The groups of connections that are not used here. */
+  moved: readonly string[];
   /** What the file has otherwise than it is here, by kind; connections are those that it does not hand over. */
   differing: Readonly<Record<string, readonly Differing[]>>;
   /** What is here and not in the file, by kind and name. */
@@ -39,9 +38,10 @@ export function meanwhile({ moved, differing, missing }: Meanwhile): Export['war
   const left = named(others, namesOf);
   const secrets = named(others, (rows) => namesOf(rows.filter(({ hasOtherSecret }) => hasOtherSecret)));
   const extra = named(missing, (names) => names);
+  const { apiKeys: keys = [] } = missing;
   const told = [
-    moved > 0 &&
-      `Not used here, since an export moved them away and the file does not hand them over since then: connections ${moved}. Export with "move" where they are used and import that file, or take them back as they were: POST …/exports:undo.`,
+    moved.length > 0 &&
+      `Not used here, since an export moved them away and the file does not hand them over since then: connections ${moved.length} (${listed(moved)}). Export with "move" where they are used and import that file, or take them back as they were: POST …/exports:undo.`,
     kept.length > 0 &&
       `Changed where the file was made, and left as they are here: connections ${kept.length} (${listed(kept)}). Export with "move" there and import that file: one without it, or of an earlier release, hands nothing over.`,
     left !== '' &&
@@ -49,7 +49,7 @@ export function meanwhile({ moved, differing, missing }: Meanwhile): Export['war
     secrets !== '' &&
       `Of these the file has another secret or signing key, and that of here is used on: ${secrets}. Who verifies by the signing key of there refuses what is signed here: give the destination that key, PATCH …/destinations/{name} with the mask "secrets.webhookSigningKey".`,
     extra !== '' &&
-      `Here and not in the file, as it was deleted there or made here since, and left as it is: ${extra}. Delete here what was deleted there: an API key of these is good here.`,
+      `Here and not in the file, as it was deleted there or made here since, and left as it is: ${extra}. Delete here what was deleted there${keys.length > 0 ? ': an API key of these is good here' : ''}.`,
   ];
   return told.filter((message) => message !== false).map((message) => ({ message }));
 }
@@ -64,6 +64,12 @@ function named<T>(found: Readonly<Record<string, T>>, nameEach: (rows: T) => rea
       return names.length > 0 ? [`${kind} ${names.length} (${listed(names)})`] : [];
     })
     .join(', ');
+}
+
+/** Of those that were moved away before, and of dead ones, there is nothing to use. */
+async function countUsed(content: Content): Promise<number> {
+  const rows = await valuesOf(content['connections'], ['status', 'moved_at']);
+  return rows.filter((row) => row.endsWith(' null') && !row.startsWith('bad_credentials')).length;
 }
 
 function usedTwice(connections: number): string[] {

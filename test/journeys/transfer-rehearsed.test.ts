@@ -84,7 +84,9 @@ describe('test/journeys/transfer-rehearsed', () => {
     await takeBack(home);
     await signIn(home);
     const told = {
-      message: expect.stringMatching(/^Changed where.*connections 1\. Export with "move" there/) as string,
+      message: expect.stringMatching(
+        /^Changed where.*connections 1 \(acme\)\. Export with "move" there/,
+      ) as string,
     };
     const { file: copy } = await exported(home, { move: false });
     const ofCopy = await imported(away, copy);

@@ -21,8 +21,8 @@ export const mutantsOfRetries: Mutant[] = [
     changes: [
       {
         file: 'src/operations/resolve.ts',
-        find: "return outcomeNow(record)?.kind === 'notApplied';",
-        replace: "return outcomeNow(record)?.kind !== 'applied';",
+        find: "return outcomeNow(known)?.kind === 'notApplied';",
+        replace: "return outcomeNow(known)?.kind !== 'applied';",
       },
     ],
     tests,
