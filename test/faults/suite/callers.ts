@@ -189,12 +189,7 @@ async function send(
       },
     );
     const body = (await answer.body.json()) as WriteAnswer;
-    if (
-      answer.statusCode < 500 &&
-      answer.statusCode !== 429 &&
-      answer.statusCode !== 409 &&
-      !body.operationId
-    )
+    if (mustNotBe(answer.statusCode, body))
       throw new Refused(`${write.kind} ${write.object}: ${answer.statusCode} ${JSON.stringify(body)}`);
     return { status: answer.statusCode, body, replayed: answer.headers['idempotent-replayed'] === 'true' };
   } catch (error) {
@@ -203,7 +198,13 @@ async function send(
   }
 }
 
-/** A request that the platform should have taken: the suite itself is wrong, or the platform is. */
+/** Whether a request was refused that the platform should have taken; the operation of another one may be named. */
+function mustNotBe(status: number, { code, operationId }: WriteAnswer): boolean {
+  if (code === 'idempotency-key-reused' || code === 'operation-erased') return true;
+  return status < 500 && status !== 429 && status !== 409 && !operationId;
+}
+
+/** The suite itself is wrong, or the platform is. */
 class Refused extends Error {
   override readonly name = 'Refused';
 }

@@ -171,6 +171,9 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
   const doomed = doomedOf(at, settings);
   let count = 0;
   const mark = (): string => `${prefix}x${(count += 1)}`;
+  let keys = 0;
+  // Not drawn: the streams of two callers are parts of one circle, and in a long run one can come to where another began.
+  const newKey = (): string => `${prefix}-${(keys += 1)}`;
   const group = (route: Route): number => random.int(route === 'autoBatch' ? autoBatchGroups : groups);
 
   function create(route: Route, allOrNone = false): Write {
@@ -194,7 +197,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
       },
       ...(allOrNone ? { allOrNone } : {}),
       // The others are sent once and not repeated when there is no answer.
-      ...(random.next() < 0.7 ? { key: random.uuid() } : {}),
+      ...(random.next() < 0.7 ? { key: newKey() } : {}),
     };
   }
 
@@ -227,7 +230,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
       // Other headers make another batch of the same record.
       body: { ...body, ...(route === 'autoBatch' && !isCompany ? { headers: [random.pick(headers)] } : {}) },
       target: { id, order },
-      key: random.uuid(),
+      key: newKey(),
     };
   }
 
@@ -255,7 +258,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
       },
       ...(isNew ? {} : { target: { id, order } }),
       // A worker sends an upsert again, also of a synchronous one of which its caller may have heard that nothing was done.
-      ...(random.next() < (route === 'synchronous' ? 0.3 : isNew ? 0.7 : 1) ? { key: random.uuid() } : {}),
+      ...(random.next() < (route === 'synchronous' ? 0.3 : isNew ? 0.7 : 1) ? { key: newKey() } : {}),
     };
   }
 
@@ -273,7 +276,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
       markers: [deletionOf(object, id)],
       keyed: false,
       body: { groupRef: `group-${place % groups}`, type: 'delete', record: { id } },
-      key: random.uuid(),
+      key: newKey(),
     };
   }
 
