@@ -1,4 +1,3 @@
-import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Ground } from '../../kit/ground.ts';
 import { declareCounter } from '../../kit/metrics.ts';
@@ -100,7 +99,7 @@ function refill(bucket: { left: number; at: number }, perMinute: number, now: nu
 
 /** One host has a whole /64 of IPv6 addresses. */
 function neighbourhoodOf(address: string): string {
-  if (isIPv4(address) || !ipaddr.isValid(address)) return address;
+  if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }
