@@ -18,7 +18,7 @@ import {
   type QuotaNames,
 } from './rules.ts';
 import { createSharedClock, type SharedClock } from './shared-clock.ts';
-import { cleanClosures, opened, readClosures, saveClosures, type StoredClosure } from './store.ts';
+import { cleanClosures, readClosures, saveClosures, type StoredClosure } from './store.ts';
 
 /** A window that is closed. */
 export interface Closure {
@@ -36,12 +36,14 @@ export interface Caller {
 
 /**
  * The rate budget of each connection, one for all nodes. A provider's rate-limit answer closes the
- * window: here at once, on the other nodes within 100 ms. New credentials open it (`open.ts`). All questions are
- * answered from memory.
+ * window: here at once, on the other nodes within 100 ms. New credentials open it (`openWindow`),
+ * which each node finds within a second. All questions are answered from memory.
  */
 export interface Budget {
   /** Resolves once the windows that other nodes closed are known here, or could not be read. */
   ready(): Promise<void>;
+  /** The same of those that were closed or opened until now. */
+  look(): Promise<void>;
   closed(projectId: string, connectionId: string): Closure | undefined;
   /** How long a call has to wait; 0: it may go. */
   waitMs(projectId: string, connectionId: string, priority: Priority): number;
@@ -118,6 +120,7 @@ export function createBudget(
   };
   return {
     ready: () => start(state),
+    look: () => load(state),
     closed,
     waitMs(projectId, connectionId, priority) {
       const now = state.clock.now();
@@ -266,11 +269,12 @@ async function load(state: State): Promise<void> {
 }
 
 function merge(state: State, closures: readonly StoredClosure[]): void {
+  const now = state.clock.now();
   for (const closure of closures) {
     const key = keyOf(closure.projectId, closure.connectionId);
     const known = state.closures.get(key);
-    if (closure.until === opened) {
-      // What is not stored yet was closed after that.
+    if (closure.until <= now) {
+      // It was opened. What is not stored yet was closed after that.
       if (!state.untold.has(key)) state.closures.delete(key);
     } else if (!known || known.until < closure.until) state.closures.set(key, closure);
   }

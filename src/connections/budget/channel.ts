@@ -2,7 +2,7 @@ import type { Database } from '../../kit/db/database.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { StoredClosure } from './store.ts';
 
-export const channel = 'svc_budget';
+const channel = 'svc_budget';
 /** A notification takes less than 8,000 bytes; one closure takes 90. */
 const closuresPerMessage = 80;
 
@@ -45,7 +45,7 @@ export function writeMessage(closures: readonly StoredClosure[]): string {
 export function readMessage(message: string): StoredClosure[] {
   return message.split(',').flatMap((part) => {
     const [projectId, connectionId, until, lockedOut] = part.split('/');
-    if (!projectId || !connectionId || !/^\d+$/.test(until ?? '')) return [];
+    if (!projectId || !connectionId || !Number(until)) return [];
     return [{ projectId, connectionId, until: Number(until), lockedOut: lockedOut === '1' }];
   });
 }

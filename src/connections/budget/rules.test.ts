@@ -12,7 +12,6 @@ import {
   type Quota,
 } from './rules.ts';
 import { createSharedClock } from './shared-clock.ts';
-import { opened } from './store.ts';
 
 const now = Date.UTC(2026, 10, 20, 14, 0, 0);
 const generic = (rateLimit?: Provider['rateLimit']): Provider =>
@@ -155,8 +154,6 @@ describe('connections/budget/rules', () => {
       one,
       { ...one, lockedOut: false },
     ]);
-    const opening = { ...one, until: opened };
-    expect(readMessage(writeMessage([opening]))).toEqual([opening]);
     expect(readMessage('')).toEqual([]);
     expect(readMessage('x,p/c/nonsense/1')).toEqual([]);
   });

@@ -1,16 +1,13 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 
-/** A window that is closed, or was {@link opened}; `until` is in milliseconds since the epoch, by the database's clock. */
+/** A window that is closed, or was until a moment ago; `until` is in milliseconds since the epoch, by the database's clock. */
 export interface StoredClosure {
   projectId: string;
   connectionId: string;
   until: number;
   lockedOut: boolean;
 }
-
-/** The `until` of a window that was opened before its time. */
-export const opened = 0;
 
 // The order keeps two nodes that write the same rows from waiting for one another.
 const save = statement(
@@ -24,22 +21,19 @@ const save = statement(
      WHERE budget.closed_until < excluded.closed_until`,
 );
 
-// The row stays for nodes that do not hear of it. A notification of the transaction leaves with its commit.
 const open = statement(
   'budget_open',
-  `WITH opened AS (
-     UPDATE budget SET closed_until = 'epoch', locked_out = false
-     WHERE project_id = $1 AND connection_id = $2 AND closed_until > svc_now() RETURNING 1)
-   SELECT pg_notify($3, $4) FROM opened`,
+  `UPDATE budget SET closed_until = svc_now(), locked_out = false
+   WHERE project_id = $1 AND connection_id = $2 AND closed_until > svc_now()`,
 );
 
-// The clock comes with it, also when no window is closed.
+// The clock comes with it, also when no window is closed. Those that ended a moment ago tell of one that was opened before its time.
 const readOpen = statement(
   'budget_read_closed',
   `SELECT (extract(epoch FROM svc_now()) * 1000)::float8 AS now_ms, project_id, connection_id, locked_out,
      (extract(epoch FROM closed_until) * 1000)::float8 AS until_ms
    FROM (VALUES (true)) AS one (row)
-   LEFT JOIN (SELECT * FROM budget WHERE closed_until > svc_now() OR closed_until = 'epoch'
+   LEFT JOIN (SELECT * FROM budget WHERE closed_until > svc_now() - interval '2 minutes'
      ORDER BY closed_until DESC LIMIT 10000) AS closed ON true`,
 );
 
@@ -66,16 +60,15 @@ export async function saveClosures(db: Queryable, closures: readonly StoredClosu
   ]);
 }
 
-/** Tells the channel where a window was closed. */
-export async function saveOpening(
+/** What was closed for the credentials that the transaction replaces opens with its commit; the nodes find it within a second. */
+export async function openWindow(
   tx: Queryable,
-  { projectId, connectionId }: StoredClosure,
-  { channel, message }: { channel: string; message: string },
+  key: readonly [projectId: string, connectionId: string],
 ): Promise<void> {
-  await tx.rows(open, [projectId, connectionId, channel, message]);
+  await tx.rows(open, [...key]);
 }
 
-/** The windows that are closed now or were opened, and the database's time. */
+/** The windows that are closed now, or were until a moment ago, and the database's time. */
 export async function readClosures(db: Queryable): Promise<{ now: number; closures: StoredClosure[] }> {
   const rows = await db.rows<ClosedRow>(readOpen);
   return {

@@ -59,6 +59,9 @@ export function senderOf(deps: WriteDeps): Sender {
   };
 }
 
+/** A shorter wait of a lane does not matter. */
+const soonMs = 10_000;
+
 async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
   const ready = await readyItem(deps, item);
   if ('failure' in ready) {
@@ -72,6 +75,8 @@ async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): P
     return { kind: 'outcomes', outcomes: item.records.map(() => ({ kind: 'notApplied', failure })) };
   }
   const { write, given, line } = ready;
+  // A window that was opened a moment ago may not be known here, and the lane would wait for its old end.
+  if (line.waitMs() > soonMs) await deps.connections.budget.look();
   const inMs = line.waitMs();
   if (inMs > 0) return { kind: 'throttled', inMs };
   const context = contextOf(deps, write, line, item, work);
