@@ -30,6 +30,8 @@ export const colleagueReconnects: Walk = async (world) => {
   for (const action of ['revoke', 'expire'])
     await simulator(world.platform.hubspot, 'POST', '/tokens', { action });
   await shown.reload();
+  // What shows the health of a connection asks when it is opened, and this page finds out that it is over.
+  await button(shown, 'Reconnect').waitFor();
   const health = await world.open({ group, consumer: 'bob', show: 'ConnectionHealth' });
   await health.getByText('does not work any more').waitFor();
   await button(shown, 'Reconnect').click();
