@@ -124,6 +124,23 @@ describe('connections/budget', () => {
     expect([isClosed(here), isClosed(there)]).toEqual([true, true]);
   });
 
+  test('a window that is not stored yet stays closed, whatever the end of the one before', async () => {
+    const id = newId();
+    const { database } = harness.ground;
+    here.close(project, id, limit(1_000));
+    await expect.poll(() => stored(id)).toHaveLength(1);
+    await until(() => here.closed(project, id) === undefined, 4_000);
+    await database.transaction(async (tx) => {
+      await tx.rows(
+        { name: 'test_lock_budget', text: 'SELECT FROM budget WHERE connection_id = $1 FOR UPDATE' },
+        [id],
+      );
+      here.close(project, id, limit(40_000));
+      await here.look();
+      expect(here.closed(project, id)).toBeDefined();
+    });
+  });
+
   test('the database’s clock decides', async () => {
     const id = newId();
     here.close(project, id, limit(600_000));

@@ -75,10 +75,15 @@ const sameWindowMs = 250;
 const shareEveryMs = 20;
 const maxQuotas = 10_000;
 
+interface KnownClosure extends StoredClosure {
+  /** When this node learned of it, by the database's clock. */
+  since: number;
+}
+
 interface State {
   ground: Ground;
   clock: SharedClock;
-  closures: Map<string, StoredClosure>;
+  closures: Map<string, KnownClosure>;
   /** Closed here, and not told yet. */
   untold: Map<string, StoredClosure>;
   quotas: Map<string, Quota>;
@@ -198,7 +203,7 @@ function closeHere(
     { ...about, forMs, lockedOut },
     'the provider’s limit is reached; its window is closed',
   );
-  state.closures.set(key, closure);
+  state.closures.set(key, { ...closure, since: now });
   state.untold.set(key, closure);
   void start(state);
   share(state);
@@ -274,9 +279,9 @@ function merge(state: State, closures: readonly StoredClosure[]): void {
     const key = keyOf(closure.projectId, closure.connectionId);
     const known = state.closures.get(key);
     if (closure.until <= now) {
-      // It was opened. What is not stored yet was closed after that.
-      if (!state.untold.has(key)) state.closures.delete(key);
-    } else if (!known || known.until < closure.until) state.closures.set(key, closure);
+      // What was known before that end was opened. What was closed since is not stored yet.
+      if (known && known.since < closure.until) state.closures.delete(key);
+    } else if (!known || known.until < closure.until) state.closures.set(key, { ...closure, since: now });
   }
 }
 
