@@ -215,4 +215,15 @@ describe('test/journeys/transfer-back', () => {
     expect(await writeContact(away)).toMatchObject({ status: 200 });
     expect((await writeContact(home)).text).toContain('moved to another server');
   });
+
+  it('a secret that cannot be opened here any more keeps no file out, and is another than that of the file', async () => {
+    await databases[0]!.database.raw(
+      `UPDATE destination SET secrets = '\\x00', updated_at = '2000-01-01' WHERE name = 'rotated'`,
+    );
+    const { status, body } = await imported(home, back, true);
+    expect(status).toBe(200);
+    expect(body.warnings).toContainEqual({
+      message: expect.stringMatching(/^Of these .*: destinations 1 \(rotated\)\. /) as string,
+    });
+  });
 });
