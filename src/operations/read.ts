@@ -1,7 +1,8 @@
 import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
+import type { Followed } from '../kit/db/document-page.ts';
 import { firstIdAt, isId, timeOf } from '../kit/ids.ts';
-import { badToken, beforeIdOf, pageOf, readToken } from '../kit/paging.ts';
+import { badToken, beforeIdOf, pageOf, readToken, wholeList } from '../kit/paging.ts';
 import type { Page } from '../kit/paging-schema.ts';
 import { problem } from '../kit/problem.ts';
 import { presentExchange } from './exchanges/exchange.ts';
@@ -42,8 +43,8 @@ export interface Reader {
     pageSize: number,
     pageToken?: string,
   ): Promise<Page<{ id: string; seq: string | undefined }>>;
-  /** Oldest first. */
-  logs(reach: Reach, operationId: string): Promise<OperationLog[]>;
+  /** All, oldest first; a long one in parts. */
+  logs(reach: Reach, operationId: string): Promise<OperationLog[] | AsyncIterable<OperationLog[]>>;
   /** What was sent to the provider and what it answered, oldest first. */
   exchanges(reach: Reach, operationId: string, page: PageRequest): Promise<OperationExchangePage>;
   /** In the order of the request. */
@@ -65,7 +66,8 @@ function paginationOf(nextPageToken: string | undefined): OperationPage['paginat
   return nextPageToken === undefined ? { done: true } : { done: false, nextPageToken };
 }
 
-const maxLogs = 1_000;
+/** Of a log, lines that are read at once. */
+const linesAtOnce = 1_000;
 /** Clocks of nodes differ by less: an exchange is looked for from so long before its operation. */
 const dayMs = 86_400_000;
 
@@ -96,8 +98,14 @@ export function createReader(db: Queryable): Reader {
       return { results, pagination: paginationOf(nextPageToken) };
     },
     async logs(reach, operationId) {
-      await find(reach, operationId);
-      return (await store.logs(db, reach.projectId, operationId, maxLogs)).map(presentLog);
+      const { id } = await find(reach, operationId);
+      return wholeList(
+        async (last?: store.LogRow & Followed) => {
+          const rows = await store.logs(db, reach.projectId, id, last?.id, linesAtOnce + 1);
+          return rows.slice(0, linesAtOnce).map((row) => ({ ...row, followed: rows.length > linesAtOnce }));
+        },
+        (rows) => rows.map(presentLog),
+      );
     },
     async exchanges(reach, operationId, { pageSize, pageToken }) {
       const { id } = await find(reach, operationId);

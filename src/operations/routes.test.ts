@@ -57,10 +57,10 @@ describe('operations/routes', () => {
     await on?.close();
   });
 
-  async function get(path: string, key = 'read'): Promise<{ status: number; json: Body }> {
+  async function get<Json = Body>(path: string, key = 'read'): Promise<{ status: number; json: Json }> {
     const url = `/v1/projects/default${path}`;
     const answer = await server.inject({ method: 'GET', url, headers: { 'x-api-key': keys[key] ?? '' } });
-    return { status: answer.statusCode, json: JSON.parse(answer.body) as Body };
+    return { status: answer.statusCode, json: JSON.parse(answer.body) as Json };
   }
   const listPath = (query = ''): string =>
     `/integrations/other/installations/${installation.id}/operations${query}`;
@@ -109,6 +109,19 @@ describe('operations/routes', () => {
     expect((await get(`/operations/${ids[0]}/records`)).json.results).toEqual([
       { index: 0, errors: [], resolution: 'pending' },
     ]);
+  });
+
+  it('a long log is answered whole', async () => {
+    const many = 2_500;
+    await on.ground.database.raw(
+      `INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
+      SELECT project_id, operation_id, (left(id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, 'info', jsonb_build_object(
+        'operation_id', operation_id, 'msg', 'line ' || n, 'details', '{}'::jsonb), created_at
+      FROM operation_log CROSS JOIN generate_series(1, ${many}) n WHERE operation_id = '${ids[3]}'`,
+    );
+    const { json } = await get<{ message: { msg: string } }[]>(`/operations/${ids[3]}/logs`);
+    const lines = json.map(({ message }) => message.msg).filter((msg) => msg.startsWith('line '));
+    expect(lines).toEqual(Array.from({ length: many }, (_, n) => `line ${n + 1}`));
   });
 
   it('a record is answered with what was asked to be written, to who may see exchanges', async () => {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Installations } from '../installations/index.ts';
+import { sendList } from '../kit/http/list.ts';
 import type { HttpServer } from '../kit/http/server.ts';
 import { pageQuery } from '../kit/paging-schema.ts';
 import type { Projects } from '../projects/index.ts';
@@ -127,8 +128,10 @@ function detailRoutes(server: HttpServer, deps: OperationRouteDeps): void {
       response: { 200: Type.Array(OperationLog) },
     },
     config: { scopes: [...reading.scopes] },
-    handler: ({ principal, params }) =>
-      deps.operations.logs(deps.projects.confine(principal, params.projectIdOrName), params.operationId),
+    handler: async ({ principal, params }, reply) => {
+      const reach = deps.projects.confine(principal, params.projectIdOrName);
+      return sendList(reply, await deps.operations.logs(reach, params.operationId));
+    },
   });
   server.route({
     method: 'GET',

@@ -115,8 +115,11 @@ describe('write/ledger', () => {
       counts: { succeeded: 3, failed: 0 },
       metadata: { retry: { attempts: 3 }, successfulRecordIds: ['x0', 'x1', 'r2'] },
     });
-    const logs = await operations.logs(wholeProject(projectId), operationId);
-    expect(logs.map((log) => log.severity)).toEqual(['warning', 'warning', 'info']);
+    expect(await operations.logs(wholeProject(projectId), operationId)).toMatchObject([
+      { severity: 'warning' },
+      { severity: 'warning' },
+      { severity: 'info' },
+    ]);
   });
 
   it('shows how the last attempt failed while another is to come, and forgets it when that succeeds', async () => {

@@ -9,6 +9,8 @@ interface ListReply {
 }
 
 /** Answers with a list, a page of it, or its parts; the items of all go through the serializer of the route, which is that of the list. */
+export function sendList<Item>(reply: ListReply, answer: Exclude<Listed<Item>, Page<Item>>): Item[];
+export function sendList<Item>(reply: ListReply, answer: Listed<Item>): Item[] | Page<Item>;
 export function sendList<Item>(reply: ListReply, answer: Listed<Item>): Item[] | Page<Item> {
   if (Array.isArray(answer)) return answer;
   const listed = reply.getSerializationFunction('200') as ((items: Item[]) => string) | undefined;

@@ -347,8 +347,9 @@ export function sendProblem(
     problem: answer.code,
   };
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
-  // Closing while the caller still sends would lose the answer. The rest of the body is read and dropped.
-  if (!request.raw.complete) reply.removeHeader('connection');
+  // The framework ends the connection after a body that it refuses. While the caller still sends that would lose the answer, and with it
+  // those to what stands behind. The rest of the body is read and dropped.
+  reply.removeHeader('connection');
   const retryAfter =
     answer.details.retryAfterSeconds ?? (answer.status === 503 && answer.retryable ? 2 : undefined);
   if (retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(retryAfter)));

@@ -98,7 +98,7 @@ const listOperations = statement(
 const listLogs = statement(
   'operation_logs',
   `SELECT id, severity, message, created_at FROM operation_log
-  WHERE project_id = $1 AND operation_id = $2 ORDER BY id LIMIT $3`,
+  WHERE project_id = $1 AND operation_id = $2 AND ($3::uuid IS NULL OR id > $3) ORDER BY id LIMIT $4`,
 );
 
 const listRecords = statement(
@@ -138,13 +138,15 @@ export function list(
   return db.rows(listOperations, [projectId, installationId, beforeId, limit]);
 }
 
+/** Oldest first, from behind the given id. */
 export function logs(
   db: Queryable,
   projectId: string,
   operationId: string,
+  afterId: string | undefined,
   limit: number,
 ): Promise<LogRow[]> {
-  return db.rows(listLogs, [projectId, operationId, limit]);
+  return db.rows(listLogs, [projectId, operationId, afterId ?? null, limit]);
 }
 
 export function records(
