@@ -102,7 +102,8 @@ export function createReader(db: Queryable): Reader {
       return wholeList(
         async (last?: store.LogRow & Followed) => {
           const rows = await store.logs(db, reach.projectId, id, last?.id, linesAtOnce + 1);
-          return rows.slice(0, linesAtOnce).map((row) => ({ ...row, followed: rows.length > linesAtOnce }));
+          const followed = rows.length > linesAtOnce;
+          return rows.slice(0, linesAtOnce).map((row) => Object.assign(row, { followed }));
         },
         (rows) => rows.map(presentLog),
       );
