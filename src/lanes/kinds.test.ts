@@ -6,6 +6,9 @@ import type { Ground } from '../kit/ground.ts';
 import { createLog } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
 import { createWorker, defineKind, recordParts, type End, type Marked, type Worker } from './index.ts';
+import { loaderOf } from './jobs.ts';
+import { shareStatements } from './shared-statements.ts';
+import { claim, extend, firstProject, fold } from './store/lanes.ts';
 
 /** A work of pages that nobody in the product knows: each page is an end that is not done, and commits where it is. */
 interface Reading extends Marked {
@@ -143,6 +146,57 @@ describe('lanes/kinds', () => {
     await until(() => read.length).toBe(3);
     expect(loads).toEqual([3]);
     expect(read).toEqual([first, second, later].map((id) => `${id} 1`));
+  });
+
+  describe('a lane that its node claims again while it still works on it', () => {
+    const claimAll = async () => {
+      await fold(test.database);
+      const asked = { afterProject: firstProject, perProject: 9, limit: 99, leaseMs: 30_000 };
+      return claim(test.database, { ...asked, lease: randomUUID() });
+    };
+    /** By the clock of the database, all leases are over. */
+    const passTime = () => test.database.raw("UPDATE clock SET shift = shift + '31 seconds'");
+    const sharedOf = () => {
+      const log = createLog('silent');
+      return shareStatements(
+        test.database,
+        loaderOf({ database: test.database, log, onEnded: () => undefined }, [reading]),
+        undefined,
+      );
+    };
+
+    it('starts work for the new lease alone, whoever asks with it', async () => {
+      const id = await queue('test reading', 1);
+      const [before] = await claimAll();
+      await passTime();
+      const [now] = await claimAll();
+      expect(before).toMatchObject({ id: now?.id });
+      const shared = sharedOf();
+      const others = await Promise.all(
+        [{ ...now!, id: randomUUID() }, before!, now!, before!].map((lane) =>
+          shared.take({ ...lane, room: 5 }),
+        ),
+      );
+      expect(others.map((jobs) => jobs.map(({ marked }) => marked.ref))).toEqual([[], [], [id], []]);
+      expect(await extend(test.database, [before!, now!], 30_000)).toEqual(new Set([now]));
+    });
+
+    it('starts it for its project alone, where another has a lane of the same id', async () => {
+      const laneId = randomUUID();
+      const id = await queue('test reading', 1, laneId);
+      const elsewhere = { projectId: '0190a000-0000-7000-8000-000000000002', id: laneId };
+      await test.database.raw('INSERT INTO lane (project_id, id, due_at) VALUES ($1, $2, svc_now())', [
+        elsewhere.projectId,
+        laneId,
+      ]);
+      const lanes = (await claimAll()).toSorted((a, b) => (a.projectId < b.projectId ? -1 : 1));
+      expect(lanes.map((lane) => lane.id)).toEqual([laneId, laneId]);
+      const shared = sharedOf();
+      const first = { ...lanes[0]!, id: randomUUID() };
+      const taken = await Promise.all([first, ...lanes].map((lane) => shared.take({ ...lane, room: 5 })));
+      expect(taken.map((jobs) => jobs.map(({ marked }) => marked.ref))).toEqual([[], [id], []]);
+      await test.database.raw('DELETE FROM lane WHERE project_id = $1', [elsewhere.projectId]);
+    });
   });
 
   it('starts again from its checkpoint what a node that is gone had started', async () => {

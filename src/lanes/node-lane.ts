@@ -131,9 +131,9 @@ async function renew(state: State): Promise<boolean> {
   if (lanes.length === 0) return true;
   const startedAt = performance.now();
   try {
-    const kept = new Set((await extend(database, lanes, leaseMs)).map(({ id }) => id));
+    const kept = await extend(database, lanes, leaseMs);
     for (const lane of lanes) {
-      if (kept.has(lane.id)) lane.leaseEndsAt = startedAt + leaseMs;
+      if (kept.has(lane)) lane.leaseEndsAt = startedAt + leaseMs;
       // One that was given back meanwhile is nobody's loss.
       else if (held.has(lane)) lose(state, lane);
     }

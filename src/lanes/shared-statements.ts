@@ -3,7 +3,7 @@ import type { Database } from '../kit/db/database.ts';
 import { createGroupCommit, groupSize } from '../kit/group-commit.ts';
 import type { Job } from './jobs.ts';
 import type { Gathers, Marked } from './kind.ts';
-import { giveBack, plain, type GivenLane, type LaneKey } from './store/lanes.ts';
+import { giveBack, holdingOf, plain, type GivenLane, type LaneKey } from './store/lanes.ts';
 import { rescue, take, type TakeRequest } from './store/work.ts';
 
 const options = { maxGroup: groupSize.queues, bisectOn: () => false };
@@ -30,7 +30,10 @@ export function shareStatements(
         if (marked.length === 0) return requests.map(() => []);
         onMarked();
         const jobs = await load(marked);
-        return requests.map(({ id }) => jobs.filter((job) => job.marked.laneId === id));
+        const byHolding = Map.groupBy(jobs, ({ marked: { projectId, laneId: id, lease } }) =>
+          holdingOf({ projectId, id, lease }),
+        );
+        return requests.map((lane) => byHolding.get(holdingOf(lane)) ?? []);
       },
     });
   const takes = marking(take, () => crashPoint('after-mark'));

@@ -7,6 +7,7 @@ import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { listenForWork } from './hints.ts';
 import { loaderOf, type RegisteredKind } from './jobs.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
+import { createRunningLanes, type RunningLanes } from './running-lanes.ts';
 import { createPool } from './pool.ts';
 import { shareStatements } from './shared-statements.ts';
 import { extend, firstProject, fold, giveBack, plain, type Gathering } from './store/lanes.ts';
@@ -74,7 +75,7 @@ const headStartMs = 3_000;
 interface State {
   ground: Ground;
   settings: Settings;
-  lanes: Map<string, RunningLane>;
+  lanes: RunningLanes;
   bell: Doorbell;
   runner: RunnerDeps;
   vacuum: Vacuum;
@@ -114,9 +115,9 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
     async stop(deadlineMs) {
       state.stopping.abort();
       state.bell.ring();
-      for (const running of state.lanes.values()) running.poke();
+      for (const running of state.lanes) running.poke();
       await released(state, background?.looking, deadlineMs);
-      for (const running of state.lanes.values()) running.cut();
+      for (const running of state.lanes) running.cut();
       await released(state, background?.looking, graceMs);
       await abandonLanes(state);
       state.stopped.abort();
@@ -153,7 +154,7 @@ function createState(ground: Ground, options: WorkerOptions): State {
   const state: State = {
     ground,
     settings,
-    lanes: new Map(),
+    lanes: createRunningLanes(),
     bell: createDoorbell(),
     runner,
     vacuum,
@@ -170,7 +171,7 @@ function createState(ground: Ground, options: WorkerOptions): State {
 }
 
 function hint({ lanes, bell }: State, laneId?: string): void {
-  if (laneId !== undefined) lanes.get(laneId)?.poke();
+  if (laneId !== undefined) lanes.poke(laneId);
   bell.ring();
 }
 
@@ -194,7 +195,7 @@ async function lookForWork(state: State): Promise<void> {
 async function foldAndClaim(state: State): Promise<boolean> {
   const { ground, lanes, settings } = state;
   const folded = await fold(ground.database);
-  for (const { id } of folded) lanes.get(id)?.poke();
+  for (const { id } of folded) lanes.poke(id);
   if (holdersComeFirst(state)) return false;
   const room = roomForLanes(state);
   state.full = room <= 0;
@@ -208,9 +209,9 @@ async function foldAndClaim(state: State): Promise<boolean> {
   });
   for (const one of claimed) {
     const running = runLane(one, state.runner);
-    lanes.set(running.lane.id, running);
+    lanes.add(running);
     void running.done.finally(() => {
-      if (lanes.get(running.lane.id) === running) lanes.delete(running.lane.id);
+      lanes.delete(running);
       hint(state);
     });
   }
@@ -226,7 +227,7 @@ async function foldAndClaim(state: State): Promise<boolean> {
 /** A lane whose calls are not answered keeps no other out: it costs little more than its lease. */
 function roomForLanes({ lanes, settings: { maxLanes } }: State): number {
   const movedSince = performance.now() - stillAfterMs;
-  const moving = [...lanes.values()].filter(({ movedAt }) => movedAt > movedSince).length;
+  const moving = [...lanes].filter(({ movedAt }) => movedAt > movedSince).length;
   return Math.min(maxLanes - moving, maxLanes * 10 - lanes.size);
 }
 
@@ -249,16 +250,16 @@ async function renewLeases({ ground, settings, lanes, stopped }: State): Promise
   while (!stopped.signal.aborted) {
     await sleep(waitMs, stopped.signal);
     waitMs = leaseMs / 4;
-    const held = [...lanes.values()];
+    const held = [...lanes];
     if (held.length === 0) continue;
     const startedAt = performance.now();
     try {
       const keys = held.map(({ lane }) => lane);
-      const kept = new Set((await extend(ground.database, keys, leaseMs)).map(({ id }) => id));
+      const kept = await extend(ground.database, keys, leaseMs);
       for (const running of held) {
-        if (kept.has(running.lane.id)) running.leaseEndsAt = startedAt + leaseMs;
+        if (kept.has(running.lane)) running.leaseEndsAt = startedAt + leaseMs;
         // One that was given back meanwhile is nobody's loss.
-        else if (lanes.get(running.lane.id) === running) lose(running, ground.log);
+        else if (lanes.has(running)) lose(running, ground.log);
       }
     } catch (error) {
       waitMs = Math.min(waitMs, renewAgainMs);
@@ -283,14 +284,14 @@ async function released(
   timeoutMs: number,
 ): Promise<void> {
   const over = new AbortController();
-  const all = Promise.all([...[...lanes.values()].map((running) => running.done), looking]);
+  const all = Promise.all([...[...lanes].map((running) => running.done), looking]);
   await Promise.race([all, sleep(timeoutMs, over.signal)]);
   over.abort();
 }
 
 /** Lanes whose items do not even end when they are aborted: their sent rows fall to the next claimer as unknown. */
 async function abandonLanes({ lanes, ground, gathering }: State): Promise<void> {
-  const left = [...lanes.values()].map(({ lane }) => Object.assign({ blockedMs: 0 }, lane));
+  const left = [...lanes].map(({ lane }) => Object.assign({ blockedMs: 0 }, lane));
   lanes.clear();
   if (left.length === 0) return;
   await giveBack(ground.database, left, gathering).catch((error: unknown) =>

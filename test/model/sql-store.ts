@@ -29,7 +29,7 @@ export function createSqlStore(database: Database): LedgerStore {
     },
     take: (lane, room) => take(database, [{ ...lane, room }]),
     record: async (settlement) => (await record(database, [settlement]))[0] === true,
-    extend: async (lane) => (await extend(database, [lane], leaseMs)).length > 0,
+    extend: async (lane) => (await extend(database, [lane], leaseMs)).size > 0,
     giveBack: (lane, blockedMs) => giveBack(database, [{ ...lane, blockedMs }]),
     async moveClock(ms) {
       await database.raw(`UPDATE clock SET shift = shift + $1 * interval '1 millisecond'`, [ms]);

@@ -3,6 +3,17 @@ import type { Mutant } from './sources.ts';
 /** Of what is told, and done, while it is not known whether something happened. */
 export const mutantsOfDoubt: Mutant[] = [
   {
+    name: 'what is taken goes to all who hold a lane of that id',
+    changes: [
+      {
+        file: 'src/lanes/store/lanes.ts',
+        find: 'return `${projectId}/${id}/${lease}`;',
+        replace: 'return id || `${projectId} ${lease}`;',
+      },
+    ],
+    tests: ['src/lanes/kinds.test.ts'],
+  },
+  {
     name: 'a commit in doubt counts as not made',
     changes: [
       {

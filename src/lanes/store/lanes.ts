@@ -85,7 +85,7 @@ const extendLeases = statement(
     ORDER BY l.project_id, l.id FOR NO KEY UPDATE OF l)
   UPDATE lane l SET due_at = svc_now() + $4 * interval '1 millisecond'
   FROM held h WHERE l.project_id = h.project_id AND l.id = h.id
-  RETURNING l.project_id AS "projectId", l.id`,
+  RETURNING l.project_id AS "projectId", l.id, l.lease`,
 );
 
 /**
@@ -232,15 +232,25 @@ export interface HeldLane extends LaneKey {
   gathers: boolean;
 }
 
-/** Renews leases; a lane that is missing from the answer was lost. */
-export function extend(db: Queryable, lanes: readonly LaneKey[], leaseMs: number): Promise<{ id: string }[]> {
-  return db.rows(extendLeases, [...keys(lanes), leaseMs]);
+/** Renews leases, and answers of which; a lane that is missing there was lost. */
+export async function extend<Lane extends LaneKey>(
+  db: Queryable,
+  lanes: readonly Lane[],
+  leaseMs: number,
+): Promise<Set<Lane>> {
+  const kept = new Set((await db.rows<LaneKey>(extendLeases, [...keys(lanes), leaseMs])).map(holdingOf));
+  return new Set(lanes.filter((lane) => kept.has(holdingOf(lane))));
 }
 
 export interface LaneKey {
   projectId: string;
   id: string;
   lease: string;
+}
+
+/** A lane under one lease. Lanes of two projects may have the same id, and one lease covers all that were claimed at once. */
+export function holdingOf({ projectId, id, lease }: LaneKey): string {
+  return `${projectId}/${id}/${lease}`;
 }
 
 /** `blockedMs`: nothing of the lane may be sent for that long (throttled); 0 for no such wish. */
