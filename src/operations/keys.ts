@@ -22,7 +22,7 @@ export async function findEarlierUse(
   if (row.hash !== claim.hash.toString('hex')) {
     throw problem('idempotency-key-reused', { extra: { operationId: row.operation_id } });
   }
-  if (row.status === null && row.answer_status === null) throw erased(row.operation_id);
+  if (row.status === null && !tellsTheEnd(row.answer_status)) throw erased(row.operation_id);
   return {
     operationId: row.operation_id,
     ended: row.status !== 'in_progress',
@@ -31,6 +31,11 @@ export async function findEarlierUse(
       ? {}
       : { answer: { status: row.answer_status, body: row.response } }),
   };
+}
+
+/** Whether an answer says what became of the records; other failures may be settled or written again since. Pure. */
+function tellsTheEnd(status: number | null): boolean {
+  return status === 200 || status === 422;
 }
 
 /** The answer of a key that outlives what it stands for: done it was, and it must not look like a refusal. */

@@ -38,11 +38,11 @@ describe('write/keys', () => {
   });
   const queue = (key: KeyClaim, node = nodes[0], project = projectId) =>
     node.acceptQueued(intake({ key, projectId: project }));
-  const write = (key: KeyClaim, node = nodes[0]) =>
+  const write = (key: KeyClaim, node = nodes[0], status = 200) =>
     node.perform(
       intake({ key }),
       async () => [{ kind: 'applied', recordId: 'r1' }],
-      (operationId) => ({ status: 200, body: { operationId, text: 'a\u0000\ud83d\ude00' } }),
+      (operationId) => ({ status, body: { operationId, text: 'a\u0000\ud83d\ude00' } }),
     );
   const shift = (interval: string) =>
     test.database.raw('UPDATE clock SET shift = shift + $1::interval', [interval]);
@@ -181,6 +181,15 @@ describe('write/keys', () => {
     await expect(
       replay(nodes[0], projectId, earlier, { requestId: 'r', mode: 'synchronous' }),
     ).rejects.toMatchObject({ code: 'operation-erased', details: { extra: { operationId } } });
+  });
+
+  it('answers again what was known of a write that is gone, and nothing that may be known otherwise since', async () => {
+    for (const status of [200, 422, 429, 502, 504]) await write(claim(`was-${status}`), nodes[0], status);
+    await clearLedger(test.database);
+    for (const status of [200, 422])
+      expect(await write(claim(`was-${status}`))).toMatchObject({ earlier: { answer: { status } } });
+    for (const status of [429, 502, 504])
+      await expect(write(claim(`was-${status}`))).rejects.toMatchObject({ code: 'operation-erased' });
   });
 
   it('asks the database nothing more for the first use of a key', async () => {
