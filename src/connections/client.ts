@@ -20,7 +20,7 @@ export interface ClientDeps {
   renew(generation: number): Promise<Credential>;
   markWorking(): void;
   /** Told every answer: the connection's budget lives from them. */
-  observe(answer: HttpAnswer): void;
+  observe(answer: HttpAnswer, tookMs: number): void;
 }
 
 /** Speaks to a provider as one connection. Throws only for credentials that do not work or cannot be had; never for an answer. */
@@ -71,13 +71,9 @@ async function sendOnce(
     maySend,
   });
   done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });
-  told?.({
-    id,
-    request: withoutCredential(credential, request),
-    result,
-    totalMs: performance.now() - startedAt,
-  });
-  if ('answer' in result) deps.observe(result.answer);
+  const totalMs = performance.now() - startedAt;
+  told?.({ id, request: withoutCredential(credential, request), result, totalMs });
+  if ('answer' in result) deps.observe(result.answer, totalMs);
   return result;
 }
 

@@ -290,8 +290,10 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
         credential: () => keeper.credential(key),
         renew: (generation) => keeper.renew(key, generation),
         markWorking: () => keeper.markWorking(key),
-        observe: (answer) =>
-          void budget.observe(projectId, id, row.provider, answer, { ...whose, ...caller }),
+        observe: (answer, tookMs) => {
+          const call = { ...whose, ...caller, begunAt: budget.now() - tookMs };
+          void budget.observe(projectId, id, row.provider, answer, call);
+        },
       });
     },
     originOf: async (projectId, id) => (await keeper.held([projectId, id])).credential().origin,

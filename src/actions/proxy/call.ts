@@ -247,6 +247,7 @@ function rulesOf(journey: Journey, query: Credential['query'], holdRejection: bo
   const { target, requestId, call } = journey;
   const { budget } = journey.deps.connections;
   const { projectId, connectionId, provider, groupRef } = target;
+  const begunAt = budget.now();
   return {
     requestId,
     holdRejection,
@@ -262,8 +263,8 @@ function rulesOf(journey: Journey, query: Credential['query'], holdRejection: bo
     },
     bodyDecides: (status) => budget.bodyDecides(provider, status),
     judge(answer) {
-      const caller = { groupRef, requestId };
-      const closure: Closure | undefined = budget.observe(projectId, connectionId, provider, answer, caller);
+      const told = { groupRef, requestId, begunAt };
+      const closure: Closure | undefined = budget.observe(projectId, connectionId, provider, answer, told);
       return closure ? throttleHeaders(closure) : [];
     },
   };

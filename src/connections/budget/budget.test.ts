@@ -39,6 +39,14 @@ describe('connections/budget', () => {
       [id],
     );
 
+  /** A transaction that holds the row, so that nothing is stored meanwhile. */
+  const held = (id: string, work: () => Promise<void>): Promise<void> =>
+    harness.ground.database.transaction(async (tx) => {
+      const text = 'SELECT FROM budget WHERE connection_id = $1 FOR UPDATE';
+      await tx.rows({ name: 'test_lock_budget', text }, [id]);
+      await work();
+    });
+
   test('an unknown connection may send', () => {
     expect(here.closed(project, newId())).toBeUndefined();
     expect(here.waitMs(project, newId(), 'write')).toBe(0);
@@ -126,19 +134,63 @@ describe('connections/budget', () => {
 
   test('a window that is not stored yet stays closed, whatever the end of the one before', async () => {
     const id = newId();
-    const { database } = harness.ground;
     here.close(project, id, limit(1_000));
     await expect.poll(() => stored(id)).toHaveLength(1);
     await until(() => here.closed(project, id) === undefined, 4_000);
-    await database.transaction(async (tx) => {
-      await tx.rows(
-        { name: 'test_lock_budget', text: 'SELECT FROM budget WHERE connection_id = $1 FOR UPDATE' },
-        [id],
-      );
+    await held(id, async () => {
       here.close(project, id, limit(40_000));
       await here.look();
       expect(here.closed(project, id)).toBeDefined();
     });
+  });
+
+  test('a window that is closed for longer keeps its new end while that is not stored yet', async () => {
+    const id = newId();
+    here.close(project, id, limit(1_000));
+    await expect.poll(() => stored(id)).toHaveLength(1);
+    await held(id, async () => {
+      here.close(project, id, limit(40_000));
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      await here.look();
+      expect(here.closed(project, id)).toBeDefined();
+    });
+  });
+
+  test('a limit of which a call tells that began with the credentials before closes nothing', async () => {
+    const [known, unknown] = [newId(), newId()];
+    here.close(project, known, limit(40_000));
+    await expect.poll(() => stored(known)).toHaveLength(1);
+    const begunAt = here.now();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const id of [known, unknown])
+      await harness.ground.database.transaction((tx) => openWindow(tx, [project, id]));
+    // One node tells of it before it knows of the new credentials, another after.
+    await there.look();
+    for (const node of [here, there])
+      for (const id of [known, unknown]) {
+        const told = node.close(project, id, limit(80_000), { begunAt });
+        expect(told.until).toBeGreaterThan(begunAt);
+      }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const node of [here, there]) {
+      await node.look();
+      for (const id of [known, unknown]) expect(node.closed(project, id)).toBeUndefined();
+    }
+    expect(here.close(project, known, limit(20_000)).until).toBe(here.closed(project, known)?.until);
+  });
+
+  test('a node that was away for long learns what was opened meanwhile', async () => {
+    const id = newId();
+    const away = harness.secondNode().budget;
+    await away.ready();
+    here.close(project, id, limit(3_600_000));
+    await until(() => away.closed(project, id) !== undefined, 3_000);
+    await expect.poll(() => stored(id)).toHaveLength(1);
+    await away.end();
+    await harness.ground.database.transaction((tx) => openWindow(tx, [project, id]));
+    await harness.shiftClock('10 minutes');
+    await away.look();
+    expect(away.closed(project, id)).toBeUndefined();
   });
 
   test('the database’s clock decides', async () => {

@@ -18,7 +18,7 @@ import {
   type QuotaNames,
 } from './rules.ts';
 import { createSharedClock, type SharedClock } from './shared-clock.ts';
-import { cleanClosures, readClosures, saveClosures, type StoredClosure } from './store.ts';
+import { cleanClosures, readClosures, saveClosures, type Opening, type StoredClosure } from './store.ts';
 
 /** A window that is closed. */
 export interface Closure {
@@ -32,6 +32,11 @@ export interface Caller {
   groupRef?: string | undefined;
   operationId?: string | undefined;
   requestId?: string | undefined;
+}
+
+interface Call extends Caller {
+  /** When it began, by the time of {@link Budget.now}: credentials that are newer had no part in it. Absent: now. */
+  begunAt?: number;
 }
 
 /**
@@ -48,7 +53,7 @@ export interface Budget {
   /** How long a call has to wait; 0: it may go. */
   waitMs(projectId: string, connectionId: string, priority: Priority): number;
   /** Closes the window for as long as the provider asks; one that is closed for longer stays so. Answers what now holds. */
-  close(projectId: string, connectionId: string, limit: LimitReached, caller?: Caller): Closure;
+  close(projectId: string, connectionId: string, limit: LimitReached, call?: Call): Closure;
   /** Whether the body of an answer of this status decides what it says of a limit. */
   bodyDecides(provider: string, status: number): boolean;
   /** Closes the window if the answer says so, and notes what it tells of the quota. */
@@ -57,7 +62,7 @@ export interface Budget {
     connectionId: string,
     provider: string,
     answer: HttpAnswer,
-    caller?: Caller,
+    call?: Call,
   ): Closure | undefined;
   /** The headers in which the provider tells its quota; undefined when it tells none. */
   quotaNames(provider: string): QuotaNames | undefined;
@@ -75,17 +80,16 @@ const sameWindowMs = 250;
 const shareEveryMs = 20;
 const maxQuotas = 10_000;
 
-interface KnownClosure extends StoredClosure {
-  /** When this node learned of it, by the database's clock. */
-  since: number;
-}
-
 interface State {
   ground: Ground;
   clock: SharedClock;
-  closures: Map<string, KnownClosure>;
+  closures: Map<string, StoredClosure>;
   /** Closed here, and not told yet. */
   untold: Map<string, StoredClosure>;
+  /** When new credentials opened a window, of the last day. */
+  opened: Map<string, number>;
+  /** By the database's clock. */
+  lastReadAt: number | undefined;
   quotas: Map<string, Quota>;
   /** What providers told of the day. */
   days: Map<string, DailyQuota>;
@@ -111,6 +115,8 @@ export function createBudget(
     clock: createSharedClock(),
     closures: new Map(),
     untold: new Map(),
+    opened: new Map(),
+    lastReadAt: undefined,
     quotas: new Map(),
     days: new Map(),
     stopping: new AbortController(),
@@ -134,17 +140,17 @@ export function createBudget(
       const day = dailyWaitMs(state.days.get(key), priority, { reservePercent, now });
       return Math.max(until - now, reserveWaitMs(state.quotas.get(key), priority, now), day);
     },
-    close: (projectId, connectionId, limit, caller) =>
-      closeHere(state, { projectId, connectionId, ...caller }, limit),
+    close: (projectId, connectionId, limit, call) =>
+      closeHere(state, { projectId, connectionId, ...call }, limit),
     bodyDecides: (provider, status) => bodyDecides(connectorOf(provider), status),
-    observe(projectId, connectionId, provider, answer, caller) {
+    observe(projectId, connectionId, provider, answer, call) {
       const declared = catalog.find(provider);
       const day = declared && dailyQuota(declared, answer, state.clock.now());
       if (day) remember(state.days, keyOf(projectId, connectionId), day);
       const quota = quotaTold(namesOf(provider) ?? new Map(), answer);
       if (quota) remember(state.quotas, keyOf(projectId, connectionId), quota);
       const limit = declared && limitReached(declared, connectorOf(provider), answer, state.clock.now());
-      return limit && closeHere(state, { projectId, connectionId, ...caller }, limit);
+      return limit && closeHere(state, { projectId, connectionId, ...call }, limit);
     },
     quotaNames: namesOf,
     noteQuota: (projectId, connectionId, quota) => {
@@ -186,24 +192,28 @@ function keyOf(projectId: string, connectionId: string): string {
 /** Closes the window in memory at once and tells the others behind the caller's back. */
 function closeHere(
   state: State,
-  about: Caller & { projectId: string; connectionId: string },
+  { begunAt, ...about }: Call & { projectId: string; connectionId: string },
   limit: LimitReached,
 ): Closure {
   const { projectId, connectionId } = about;
   const key = keyOf(projectId, connectionId);
   const now = state.clock.now();
+  const since = begunAt ?? now;
   const known = state.closures.get(key);
   const wished = now + limit.forMs;
-  if (known && known.until > now && known.until + sameWindowMs >= wished) return known;
+  if (known && known.until > now && known.until + sameWindowMs >= wished) {
+    known.since = Math.max(known.since, since);
+    return known;
+  }
   const until = Math.ceil(wished / 1000) * 1000;
-  const closure = { projectId, connectionId, until, lockedOut: limit.lockedOut };
-  if (limit.forMs <= 0) return closure;
+  const closure = { projectId, connectionId, until, lockedOut: limit.lockedOut, since };
+  if (limit.forMs <= 0 || since < (state.opened.get(key) ?? 0)) return closure;
   const { forMs, lockedOut } = limit;
   state.ground.log.info(
     { ...about, forMs, lockedOut },
     'the provider’s limit is reached; its window is closed',
   );
-  state.closures.set(key, { ...closure, since: now });
+  state.closures.set(key, closure);
   state.untold.set(key, closure);
   void start(state);
   share(state);
@@ -264,28 +274,38 @@ async function poll(state: State): Promise<void> {
 async function load(state: State): Promise<void> {
   const startedAt = performance.now();
   try {
-    const { now, closures } = await readClosures(state.ground.database);
+    const { now, closures, openings } = await readClosures(state.ground.database, state.lastReadAt);
     state.clock.set(now, startedAt, performance.now());
+    state.lastReadAt = now;
     forgetPast(state);
+    for (const opening of openings) open(state, opening);
     merge(state, closures);
   } catch (error) {
     state.ground.log.debug({ err: error }, 'closed windows could not be read');
   }
 }
 
-function merge(state: State, closures: readonly StoredClosure[]): void {
-  const now = state.clock.now();
-  for (const closure of closures) {
+function merge({ closures, opened }: State, told: readonly StoredClosure[]): void {
+  for (const closure of told) {
     const key = keyOf(closure.projectId, closure.connectionId);
-    const known = state.closures.get(key);
-    if (closure.until <= now) {
-      // What was known before that end was opened. What was closed since is not stored yet.
-      if (known && known.since < closure.until) state.closures.delete(key);
-    } else if (!known || known.until < closure.until) state.closures.set(key, { ...closure, since: now });
+    if (closure.since < (opened.get(key) ?? 0)) continue;
+    const known = closures.get(key);
+    if (!known || known.until < closure.until) closures.set(key, closure);
   }
 }
 
-function forgetPast({ closures, clock }: State): void {
+/** Forgets what was told of the credentials before. */
+function open({ closures, untold, opened }: State, { projectId, connectionId, at }: Opening): void {
+  const key = keyOf(projectId, connectionId);
+  opened.set(key, at);
+  for (const known of [closures, untold]) if ((known.get(key)?.since ?? at) < at) known.delete(key);
+}
+
+/** No window is closed for longer. */
+const dayMs = 24 * 3_600_000;
+
+function forgetPast({ closures, opened, clock }: State): void {
   const now = clock.now();
   for (const [key, { until }] of closures) if (until <= now) closures.delete(key);
+  for (const [key, at] of opened) if (at < now - dayMs) opened.delete(key);
 }

@@ -3,8 +3,8 @@ import type { Logger } from '../../kit/log.ts';
 import type { StoredClosure } from './store.ts';
 
 const channel = 'svc_budget';
-/** A notification takes less than 8,000 bytes; one closure takes 90. */
-const closuresPerMessage = 80;
+/** A notification takes less than 8,000 bytes; one closure takes 110. */
+const closuresPerMessage = 65;
 
 export interface BudgetChannel {
   /** Tells the other nodes; what is lost on the way, they find by polling. Never rejects. */
@@ -32,20 +32,21 @@ export function openBudgetChannel(
   };
 }
 
-/** `project/connection/until/lockedOut`, separated by commas. */
+/** `project/connection/until/lockedOut/since`, separated by commas. */
 export function writeMessage(closures: readonly StoredClosure[]): string {
   return closures
-    .map(({ projectId, connectionId, until, lockedOut }) =>
-      [projectId, connectionId, Math.round(until), lockedOut ? 1 : 0].join('/'),
+    .map(({ projectId, connectionId, until, lockedOut, since }) =>
+      [projectId, connectionId, Math.round(until), lockedOut ? 1 : 0, Math.floor(since)].join('/'),
     )
     .join(',');
 }
 
-/** Leaves out what cannot be read: a newer node may say more. */
+/** Leaves out what cannot be read: a newer node may say more, and an older one does not say since when. */
 export function readMessage(message: string): StoredClosure[] {
   return message.split(',').flatMap((part) => {
-    const [projectId, connectionId, until, lockedOut] = part.split('/');
+    const [projectId, connectionId, until, lockedOut, since = 0] = part.split('/');
     if (!projectId || !connectionId || !Number(until)) return [];
-    return [{ projectId, connectionId, until: Number(until), lockedOut: lockedOut === '1' }];
+    const [end, begin] = [Number(until), Number(since) || 0];
+    return [{ projectId, connectionId, until: end, lockedOut: lockedOut === '1', since: begin }];
   });
 }

@@ -1,53 +1,74 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 
-/** A window that is closed, or was until a moment ago; `until` is in milliseconds since the epoch, by the database's clock. */
+/** A window that is closed. Times are in milliseconds since the epoch, by the database's clock. */
 export interface StoredClosure {
   projectId: string;
   connectionId: string;
   until: number;
   lockedOut: boolean;
+  /** A call told of it that did not begin before. */
+  since: number;
+}
+
+/** A window that new credentials opened: what calls tell that began before does not count. */
+export interface Opening {
+  projectId: string;
+  connectionId: string;
+  at: number;
 }
 
 // The order keeps two nodes that write the same rows from waiting for one another.
 const save = statement(
   'budget_save',
-  `INSERT INTO budget (project_id, connection_id, closed_until, locked_out)
-   SELECT project_id, connection_id, to_timestamp(until_ms / 1000), locked_out
-   FROM unnest($1::uuid[], $2::uuid[], $3::float8[], $4::boolean[]) AS given (project_id, connection_id, until_ms, locked_out)
-   ORDER BY project_id, connection_id
+  `WITH given AS (
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::float8[], $4::boolean[], $5::float8[])
+       AS g (project_id, connection_id, until_ms, locked_out, since_ms))
+   INSERT INTO budget (project_id, connection_id, closed_until, locked_out)
+   SELECT project_id, connection_id, to_timestamp(until_ms / 1000), locked_out FROM given ORDER BY project_id, connection_id
    ON CONFLICT (project_id, connection_id) DO UPDATE
      SET closed_until = excluded.closed_until, locked_out = excluded.locked_out
-     WHERE budget.closed_until < excluded.closed_until`,
+     WHERE budget.closed_until < excluded.closed_until
+       AND (budget.opened_at IS NULL OR budget.opened_at <= (
+         SELECT to_timestamp(g.since_ms / 1000) FROM given g
+         WHERE g.project_id = budget.project_id AND g.connection_id = budget.connection_id))`,
 );
 
 const open = statement(
   'budget_open',
-  `UPDATE budget SET closed_until = svc_now(), locked_out = false
-   WHERE project_id = $1 AND connection_id = $2 AND closed_until > svc_now()`,
+  `INSERT INTO budget (project_id, connection_id, closed_until, locked_out, opened_at)
+   VALUES ($1, $2, svc_now(), false, svc_now())
+   ON CONFLICT (project_id, connection_id) DO UPDATE
+     SET closed_until = least(budget.closed_until, svc_now()), locked_out = false, opened_at = svc_now()`,
 );
 
-// The clock comes with it, also when no window is closed. Those that ended a moment ago tell of one that was opened before its time.
-const readOpen = statement(
-  'budget_read_closed',
+// The clock comes with it, also when no window is closed. A transaction that opens one takes less than two minutes.
+const read = statement(
+  'budget_read',
   `SELECT (extract(epoch FROM svc_now()) * 1000)::float8 AS now_ms, project_id, connection_id, locked_out,
-     (extract(epoch FROM closed_until) * 1000)::float8 AS until_ms
+     (extract(epoch FROM closed_until) * 1000)::float8 AS until_ms, (extract(epoch FROM opened_at) * 1000)::float8 AS opened_ms
    FROM (VALUES (true)) AS one (row)
-   LEFT JOIN (SELECT * FROM budget WHERE closed_until > svc_now() - interval '2 minutes'
-     ORDER BY closed_until DESC LIMIT 10000) AS closed ON true`,
+   LEFT JOIN (
+     (SELECT * FROM budget WHERE closed_until > svc_now() ORDER BY closed_until DESC LIMIT 10000)
+     UNION ALL
+     SELECT * FROM budget
+     WHERE opened_at > to_timestamp($1::float8 / 1000) - interval '2 minutes' AND closed_until <= svc_now()
+   ) AS told ON true`,
 );
 
 const clean = statement(
   'budget_clean',
-  `DELETE FROM budget WHERE closed_until < svc_now() - interval '1 hour'`,
+  `DELETE FROM budget
+   WHERE closed_until < svc_now() - interval '1 hour' AND (opened_at IS NULL OR opened_at < svc_now() - interval '1 day')`,
 );
 
-interface ClosedRow {
+interface ToldRow {
   now_ms: number;
   project_id: string | null;
   connection_id: string;
   locked_out: boolean;
   until_ms: number;
+  opened_ms: number | null;
 }
 
 /** A window closed for longer stays closed for longer. */
@@ -57,6 +78,7 @@ export async function saveClosures(db: Queryable, closures: readonly StoredClosu
     closures.map(({ connectionId }) => connectionId),
     closures.map(({ until }) => until),
     closures.map(({ lockedOut }) => lockedOut),
+    closures.map(({ since }) => since),
   ]);
 }
 
@@ -68,17 +90,22 @@ export async function openWindow(
   await tx.rows(open, [...key]);
 }
 
-/** The windows that are closed now, or were until a moment ago, and the database's time. */
-export async function readClosures(db: Queryable): Promise<{ now: number; closures: StoredClosure[] }> {
-  const rows = await db.rows<ClosedRow>(readOpen);
-  return {
-    now: rows[0]?.now_ms ?? Date.now(),
-    closures: rows.flatMap(({ project_id, connection_id, until_ms, locked_out }) =>
-      project_id === null
-        ? []
-        : [{ projectId: project_id, connectionId: connection_id, until: until_ms, lockedOut: locked_out }],
-    ),
-  };
+/** The windows that are closed now, those that were opened since the node read them last, and the database's time. */
+export async function readClosures(
+  db: Queryable,
+  lastReadAt: number | undefined,
+): Promise<{ now: number; closures: StoredClosure[]; openings: Opening[] }> {
+  const rows = await db.rows<ToldRow>(read, [lastReadAt ?? null]);
+  const now = rows[0]?.now_ms ?? Date.now();
+  const closures: StoredClosure[] = [];
+  const openings: Opening[] = [];
+  for (const { project_id: projectId, connection_id: connectionId, ...row } of rows) {
+    if (projectId === null) continue;
+    const { until_ms: until, locked_out: lockedOut, opened_ms: at } = row;
+    if (at !== null) openings.push({ projectId, connectionId, at });
+    if (until > now) closures.push({ projectId, connectionId, until, lockedOut, since: at ?? 0 });
+  }
+  return { now, closures, openings };
 }
 
 export async function cleanClosures(db: Queryable): Promise<void> {

@@ -217,6 +217,7 @@ async function openLine(
   await budget.ready();
   let heard: Heard | undefined;
   const waitMs = (): number => budget.waitMs(projectId, connectionId, 'write');
+  const begunAt = budget.now();
   return {
     waitMs,
     heard: () => heard,
@@ -234,7 +235,7 @@ async function openLine(
         if (outcome.kind === 'applied' || outcome.failure.category !== 'rateLimit') continue;
         const forMs = outcome.failure.retryAfterMs;
         if (forMs !== undefined && waitMs() === 0)
-          budget.close(projectId, connectionId, { forMs, lockedOut: false }, caller);
+          budget.close(projectId, connectionId, { forMs, lockedOut: false }, { ...caller, begunAt });
       }
     },
   };
