@@ -104,6 +104,16 @@ export function refuseGrant(
   throw refuse([{ in: 'body', name: 'scopes', detail }]);
 }
 
+/** Throws `forbidden` for who is no operator, where a key holds an instance scope. */
+export function refuseUnlessOperator(principal: Principal, held: readonly Scope[]): void {
+  const concerned = held.filter((scope) => concernInstance.has(scope));
+  if (concerned.length === 0 || principal.scopes.includes('operator')) return;
+  throw problem('forbidden', {
+    detail: `Only a key with the scope operator changes a key with the scope ${concerned.join(', ')}, which concerns all projects.`,
+    remedy: 'Without that scope the key can be deactivated, made to expire sooner, or deleted.',
+  });
+}
+
 /** Throws `forbidden` for a caller confined to a group, where the route concerns the whole project. */
 export function refuseConfined({ groupRef }: Principal): void {
   if (groupRef === undefined) return;

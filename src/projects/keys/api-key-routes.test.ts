@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openHarness, type Harness } from '../harness.fixture.ts';
+import { openHarness, type Answer, type Harness } from '../harness.fixture.ts';
 import { generateApiKey } from './key-form.ts';
 
 const keys = '/projects/default/api-keys';
+const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
 const from = { surface: 'proxy', address: () => '192.0.2.1' } as const;
 
 describe('src/projects/keys/api-key-routes', () => {
@@ -155,11 +156,37 @@ describe('src/projects/keys/api-key-routes', () => {
       const change = { updateMask: ['scopes'], apiKey: { scopes: ['operator'] } };
       expect((await harness.call('PATCH', `${keys}/${id}`, change)).status).toBe(400);
     });
+
+    it.each([[['full', 'metrics', 'operator']], [['metrics']]])(
+      'is only taken from a key with %j by a key without the scope operator',
+      async (scopes) => {
+        const { key } = await create({});
+        const { id } = await create({ scopes, expiresAt: inMs(60_000) });
+        const change = async (apiKey: object, by: string): Promise<Answer> =>
+          harness.call('PATCH', `${keys}/${id}`, { updateMask: Object.keys(apiKey), apiKey }, { key: by });
+        const widening = [
+          { active: true },
+          { expiresAt: null },
+          { expiresAt: inMs(90_000) },
+          { scopes: ['full'] },
+          { label: 'mine' },
+          { active: false, label: 'mine' },
+        ];
+        for (const apiKey of widening) {
+          const { status, body } = await change(apiKey, key);
+          expect([apiKey, status, body.code]).toEqual([apiKey, 403, 'forbidden']);
+          expect(body.detail).toContain(scopes.filter((scope) => scope !== 'full').join(', '));
+        }
+        for (const apiKey of [{ expiresAt: inMs(30_000) }, { active: false }])
+          expect((await change(apiKey, key)).body).toMatchObject({ ...apiKey, scopes });
+        expect((await change({ active: true }, key)).status).toBe(403);
+        expect((await change({ active: true, expiresAt: null }, harness.apiKey)).status).toBe(200);
+        expect((await harness.call('DELETE', `${keys}/${id}`, undefined, { key })).status).toBe(204);
+      },
+    );
   });
 
   describe('the life of a key', () => {
-    const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
-
     it('ends at its expiry, within the age of the caches, and not before', async () => {
       const { id, key } = await create({ scopes: ['read'], expiresAt: inMs(1_500) });
       expect((await harness.call('GET', '/probe/read', undefined, { key })).status).toBe(200);

@@ -8,6 +8,7 @@ import { UpdateMask } from '../../kit/update-mask-schema.ts';
 import { readMask } from '../../kit/update-mask.ts';
 import { idParam, ProjectParams } from '../path-params.ts';
 import { ExpiresAt, refusePast } from './expiry.ts';
+import { refuseChange } from './key-changed.ts';
 import { refuseGrant } from '../auth/principal.ts';
 import type { Projects } from '../projects.ts';
 import { ApiKey, Scope, orNull } from '../schema.ts';
@@ -133,7 +134,7 @@ function single(server: HttpServer, projects: Projects): void {
       refusePast('apiKey.expiresAt', apiKey.expiresAt);
       const change = Object.fromEntries(readMask(updateMask, masks, apiKey, 'apiKey'));
       const before = await projects.apiKeys.get(id, request.params.apiKeyId);
-      refuseGrant(request.principal, apiKey.scopes ?? [], before.groupRef, before.scopes);
+      refuseChange(request.principal, before, change);
       return projects.apiKeys.update(id, request.params.apiKeyId, change);
     },
   });
