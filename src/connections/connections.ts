@@ -92,8 +92,8 @@ export interface Connections {
     key: ConnectionKey,
     mayGo: (connection: Connection) => boolean | Promise<boolean>,
   ): Promise<(() => Promise<void>) | undefined>;
-  /** Refreshes the token: in any case, or only when it is over. */
-  refresh(projectId: string, id: string, when: 'force' | 'ifExpired'): Promise<void>;
+  /** Refreshes the token: in any case, or only when it is over. The audit log names the group. */
+  refresh(projectId: string, id: string, when: 'force' | 'ifExpired', groupRef?: string): Promise<void>;
   /** Speaks to the provider as the connection; the log says for whom. Throws connection-bad-credentials, not-found. */
   client(projectId: string, id: string, caller?: Caller): Promise<ProviderClient>;
   /** Scheme, host and port that its calls go to. Throws not-found, credentials-rejected; nobody is called. */
@@ -270,12 +270,12 @@ type Calling = Pick<
 
 function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling {
   return {
-    async refresh(projectId, id, when) {
+    async refresh(projectId, id, when, groupRef) {
       await record(ground.database, {
         projectId,
         action: 'connection.refreshed',
         targetId: id,
-        details: { when },
+        details: { groupRef, when },
       });
       if (when === 'force') await keeper.refresh([projectId, id]);
       else await keeper.credential([projectId, id]);

@@ -177,7 +177,7 @@ function getRoute(server: HttpServer, connections: Connections): void {
           request.principal,
           'Credentials are shown and refreshed only for the scopes full and develop.',
         );
-      if (refresh) await connections.refresh(reach.projectId, id, refresh);
+      if (refresh) await connections.refresh(reach.projectId, id, refresh, connection.groupRef);
       const current = refresh ? await connections.get(reach, id) : connection;
       if (!showsSecrets) return connections.present(current);
       reply.header('cache-control', 'no-store');

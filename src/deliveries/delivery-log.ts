@@ -73,7 +73,7 @@ export function createDeliveryLog(
           projectId,
           action: 'delivery.retried',
           targetId: id,
-          details: { destination: destination.name },
+          details: { groupRef: row.group_ref ?? undefined, destination: destination.name },
         });
       });
       announce(row.destination_id);

@@ -102,7 +102,7 @@ function shapeIssues({ records, resolution, recordId }: ResolveRequest, total: n
  */
 export async function resolveRecords(
   database: Database,
-  { projectId, id: operationId }: Pick<Operation, 'projectId' | 'id'>,
+  { projectId, id: operationId, groupRef }: Pick<Operation, 'projectId' | 'id' | 'groupRef'>,
   by: string,
   request: ResolveRequest,
 ): Promise<OperationRecord[]> {
@@ -113,7 +113,7 @@ export async function resolveRecords(
     const planned = planResolution(request, records);
     if ('refusal' in planned) throw planned.refusal;
     const { resolutions } = planned;
-    const details = { records: resolutions };
+    const details = { groupRef, records: resolutions };
     await record(tx, { projectId, action: 'operation.resolved', targetId: operationId, details });
     if (resolutions.length > 0) {
       const log = logOf(operationId, locked?.resource ?? '', by, resolutions);

@@ -167,6 +167,27 @@ describe('test/journeys/audit', () => {
     expect(wrong).toEqual([]);
   }, 60_000);
 
+  it('names the group in the entry of whatever is done to a thing of it', async () => {
+    const of = `/projects/audited/connections/${world.globex.connection}?refresh=ifExpired`;
+    expect((await world.platform.call('GET', of)).status).toBe(200);
+    const rows = await test.database.raw(
+      `SELECT action, bool_and(coalesce(group_ref, details->>'groupRef', details->'filter'->>'groupRef') IS NOT NULL) AS named
+       FROM audit_log WHERE project_id = $1 AND target_id <> $1::text
+         AND target_type IN ('connection', 'connectLink', 'delivery', 'installation', 'operation') GROUP BY 1`,
+      [world.platform.projectId],
+    );
+    const done = [
+      'connectLink.created',
+      'connectLink.deleted',
+      'connection.refreshed',
+      'delivery.retried',
+      'operation.resolved',
+      'operation.retried',
+    ];
+    expect(rows.map(({ action }) => action)).toEqual(expect.arrayContaining(done));
+    expect(rows.filter(({ named }) => named !== true)).toEqual([]);
+  });
+
   it('has an entry of each disclosure of a credential, and of the refusal none', async () => {
     const path = `/projects/audited/connections/${world.globex.connection}`;
     const before = (await read('?action=connection.disclosed')).length;

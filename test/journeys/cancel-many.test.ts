@@ -99,7 +99,7 @@ it('ends what waits without sending it; later writes of the record are sent, and
   expect(cities.map(({ fields }) => fields['city']).filter(Boolean)).toEqual(['two']);
   const audit = await platform.call<{ results: { target: { id: string } }[] }>(
     'GET',
-    '/projects/default/audit-log?action=operation.canceled',
+    `/projects/default/audit-log?action=operation.canceled&groupRef=${acme.groupRef}`,
   );
   const canceled = audit.body.results.map(({ target }) => target.id);
   expect(canceled).toEqual(expect.arrayContaining([first, second]));

@@ -79,6 +79,14 @@ describe('test/journeys/project-reads', () => {
   const told = (entries: readonly Entry[]): string[] =>
     entries.map(({ groupRef, objectName, status }) => `${groupRef} ${objectName} ${status}`);
 
+  it('has the group with what was paused in the audit log', async () => {
+    const paused = await world.first.call<{ results: object[] }>(
+      'GET',
+      `/projects/default/audit-log?action=read.paused&groupRef=${acme.groupRef}`,
+    );
+    expect(paused.body.results).toMatchObject([{ details: { groupRef: acme.groupRef, note: 'moving' } }]);
+  });
+
   it('shows of all customers at once what is paused, fails, runs and works', async () => {
     const [a, g, l] = [acme.groupRef, globex.groupRef, linked.groupRef];
     await expect

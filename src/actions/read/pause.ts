@@ -72,12 +72,12 @@ export async function unpauseReads(
 
 function audit(
   tx: Parameters<typeof record>[0],
-  { projectId, installationId }: Target,
+  { projectId, installationId, groupRef }: Target,
   done: 'paused' | 'unpaused',
   objects: string[],
   note: string | undefined,
 ): Promise<void> {
-  const details = { objects, ...(note === undefined ? {} : { note }) };
+  const details = { groupRef, objects, ...(note === undefined ? {} : { note }) };
   return record(tx, { projectId, action: `read.${done}`, targetId: installationId, details });
 }
 

@@ -103,7 +103,8 @@ async function cancel(
       throw goesOn('It may have been done already; the provider is being asked.');
     const whole = await withPayloads(tx, item);
     await operations.ends.record(tx, [settleSynchronous(whole, canceled(whole), defaultRetryPolicy)]);
-    await record(tx, { projectId, action: 'operation.canceled', targetId: operationId });
+    const details = { groupRef: whole.request['groupRef'] };
+    await record(tx, { projectId, action: 'operation.canceled', targetId: operationId, details });
   });
 }
 

@@ -137,10 +137,15 @@ export async function accept(
   { written, target, write, records }: PlannedRetry,
   { requestId, deadlineHours }: AskedAgain,
 ): Promise<{ operationId: string; replayed?: true }> {
-  const { id, projectId, integrationId, installationId, resource } = written.operation;
+  const { id, projectId, integrationId, installationId, resource, groupRef } = written.operation;
   const { objectName, provider, upsertBy } = write;
   // The acceptance is a commit of many: who asked for it is written first.
-  await record(deps.ground.database, { projectId, action: 'operation.retried', targetId: id });
+  await record(deps.ground.database, {
+    projectId,
+    action: 'operation.retried',
+    targetId: id,
+    details: { groupRef },
+  });
   const { connectionId } = target;
   const accepted = await deps.operations.acceptQueued({
     projectId,

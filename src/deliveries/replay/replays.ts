@@ -53,7 +53,8 @@ export function createReplays({ database, announce, isRecordsOnly }: ReplaysDeps
       if (before.status !== 'running') return before;
       await database.transaction(async (tx) => {
         if (!(await store.cancelReplay(tx, projectId, id, 'Canceled by request.'))) return;
-        await record(tx, { projectId, action: 'replay.canceled', targetId: id });
+        const details = { groupRef: before.filter.groupRef };
+        await record(tx, { projectId, action: 'replay.canceled', targetId: id, details });
       });
       return present(await find(projectId, id));
     },

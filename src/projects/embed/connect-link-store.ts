@@ -60,7 +60,7 @@ const list = statement(
 );
 const remove = statement(
   'connect_links_delete',
-  `DELETE FROM connect_link WHERE project_id = $1 AND id = $2 AND ($3::text IS NULL OR group_ref = $3) RETURNING id`,
+  `DELETE FROM connect_link WHERE project_id = $1 AND id = $2 AND ($3::text IS NULL OR group_ref = $3) RETURNING group_ref`,
 );
 // The first browser claims a link for one use; the row is locked, so that of two one is the first.
 const open = statement(
@@ -118,12 +118,14 @@ export async function listConnectLinks(
   return db.rows<ConnectLinkRow>(list, [projectId, groupRef ?? null, beforeId, limit]);
 }
 
+/** Of which group the link was; undefined when there is none. */
 export async function deleteConnectLink(
   db: Queryable,
   { projectId, groupRef }: { projectId: string; groupRef: string | undefined },
   id: string,
-): Promise<boolean> {
-  return (await db.rows(remove, [projectId, id, groupRef ?? null])).length > 0;
+): Promise<string | undefined> {
+  const values = [projectId, id, groupRef ?? null];
+  return (await db.rows<{ group_ref: string }>(remove, values))[0]?.group_ref;
 }
 
 interface Claim {

@@ -91,9 +91,11 @@ export function createConnectLinks(deps: ConnectLinkDeps): ConnectLinks {
     },
     async delete({ projectId, groupRef }, id) {
       await database.transaction(async (tx) => {
-        if (!isId(id) || !(await store.deleteConnectLink(tx, { projectId, groupRef }, id)))
+        const group = isId(id) ? await store.deleteConnectLink(tx, { projectId, groupRef }, id) : undefined;
+        if (group === undefined)
           throw problem('not-found', { detail: `There is no connect link ${id.slice(0, 64)}.` });
-        await record(tx, { projectId, action: 'connectLink.deleted', targetId: id });
+        const details = { groupRef: group };
+        await record(tx, { projectId, action: 'connectLink.deleted', targetId: id, details });
       });
       cache.invalidate(id);
     },

@@ -106,6 +106,20 @@ describe('src/projects/keys/api-key-routes', () => {
     },
   );
 
+  it('is told of in the audit log with the group that it is confined to', async () => {
+    const { id } = await create({ groupRef: 'g1' });
+    const change = { updateMask: ['label'], apiKey: { label: 'another' } };
+    await harness.call('PATCH', `${keys}/${id}`, change);
+    await harness.call('DELETE', `${keys}/${id}`);
+    const told = await harness.database.raw(
+      "SELECT action, details->>'groupRef' AS of FROM audit_log WHERE target_id = $1 ORDER BY id",
+      [id],
+    );
+    expect(told).toEqual(
+      ['created', 'updated', 'deleted'].map((done) => ({ action: `apiKey.${done}`, of: 'g1' })),
+    );
+  });
+
   it('does not know keys of another project', async () => {
     const other = (await harness.call('POST', '/projects', { name: 'other' })).body;
     for (const method of ['GET', 'DELETE'] as const) {

@@ -58,7 +58,7 @@ const updateApiKeyRow = statement(
 );
 const deleteApiKeyRow = statement(
   'api_keys_delete',
-  'DELETE FROM api_key WHERE project_id = $1 AND id = $2 RETURNING id',
+  'DELETE FROM api_key WHERE project_id = $1 AND id = $2 RETURNING group_ref',
 );
 
 export const touchApiKeys = touching('api_key');
@@ -111,8 +111,14 @@ export async function updateApiKey(
   return (await db.rows<ApiKeyRow>(updateApiKeyRow, values)).map(presentApiKey)[0];
 }
 
-export async function deleteApiKey(db: Queryable, projectId: string, id: string): Promise<boolean> {
-  return (await db.rows(deleteApiKeyRow, [projectId, id])).length > 0;
+/** To which group the key was confined, if to any; undefined when there is no such key. */
+export async function deleteApiKey(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<{ groupRef: string | undefined } | undefined> {
+  const [row] = await db.rows<{ group_ref: string | null }>(deleteApiKeyRow, [projectId, id]);
+  return row && { groupRef: row.group_ref ?? undefined };
 }
 
 function presentApiKey(row: ApiKeyRow): ApiKey {

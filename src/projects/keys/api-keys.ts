@@ -92,8 +92,8 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
     },
     async delete(projectId, id) {
       await database.transaction(async (tx) => {
-        if (!(await store.deleteApiKey(tx, projectId, id))) absent(id);
-        await record(tx, { projectId, action: 'apiKey.deleted', targetId: id });
+        const details = (await store.deleteApiKey(tx, projectId, id)) ?? absent(id);
+        await record(tx, { projectId, action: 'apiKey.deleted', targetId: id, details });
       });
       cache.invalidate(id);
     },
@@ -142,7 +142,7 @@ async function updateKey(
 ): Promise<ApiKey> {
   const before = (await store.getApiKey(tx, projectId, id)) ?? absent(id);
   const after = (await store.updateApiKey(tx, projectId, id, change)) ?? absent(id);
-  const details = { label: after.label, ...keyChanged(before, after) };
+  const details = { groupRef: after.groupRef, label: after.label, ...keyChanged(before, after) };
   await record(tx, { projectId, action: 'apiKey.updated', targetId: id, details });
   return after;
 }
