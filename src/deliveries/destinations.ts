@@ -251,8 +251,9 @@ async function rotate(
 ): Promise<{ row: Row; secrets: object }> {
   let current: object = {};
   const row = await changing(deps, projectId, nameOrId, async (tx, found) => {
-    const made = kindOf(deps, found.type).generate?.();
-    if (!made) throw notRotatable(found);
+    const kind = kindOf(deps, found.type);
+    const made = kind.generate?.();
+    if (!made) throw notRotatable(found, kind);
     const before = openSecrets(deps.ground.vault, found);
     current = { ...before.current, ...made };
     const now = Date.now();
@@ -334,8 +335,16 @@ function absent(nameOrId: string): never {
   throw problem('not-found', { detail: `There is no destination ${nameOrId}.` });
 }
 
-function notRotatable({ name, type }: Row): Problem {
+function notRotatable({ name, type }: Row, { secrets }: DestinationKind): Problem {
+  const given = Object.keys(secrets.properties).map((member) => `\`secrets.${member}\``);
+  if (given.length === 0)
+    return problem('secrets-not-made-here', {
+      detail: `There is nothing to rotate: a destination of type ${type} such as ${name} takes no secrets.`,
+      remedy:
+        'What it needs stands in its metadata: PATCH …/destinations/{destination} with the mask `metadata.<name>`.',
+    });
   return problem('secrets-not-made-here', {
     detail: `The secrets of ${name} are given to it: a destination of type ${type} has none that are made here.`,
+    remedy: `Change them: PATCH …/destinations/{destination} with the masks ${given.join(', ')}.`,
   });
 }

@@ -5,8 +5,8 @@ export const deliveryProblems = {
   'secrets-not-made-here': kind(
     422,
     'The secrets of the destination are not made here',
-    'Change them: PATCH …/destinations/{destination} with the mask `secrets.<name>`.',
-    'A rotation makes new secrets, which a webhook has. Those of other types of destinations are made elsewhere and given to them. Nothing was changed.',
+    'Change those that it takes: PATCH …/destinations/{destination} with the mask `secrets.<name>`.',
+    'A rotation makes new secrets, which a webhook has. Those of other types of destinations are made elsewhere and given to them; some types take none. Nothing was changed.',
   ),
   'rotated-too-often': kind(
     409,

@@ -7,6 +7,7 @@ import {
   type DeliveryWorld,
   type Receiver,
 } from './harness.fixture.ts';
+import { createKinds } from './kinds.ts';
 import { hideSecrets } from './secrets.ts';
 
 describe('what a failure tells', () => {
@@ -54,4 +55,38 @@ describe('deliveries/secrets', () => {
     await arrived(2);
     expect(String(receiver.received[1]!.headers['webhook-signature']).split(' ')).toHaveLength(1);
   });
+
+  it.each([
+    [
+      's3',
+      { bucket: 'crm-records', region: 'eu-central-1' },
+      { awsKeyId: 'AKIAIOSFODNN7EXAMPLE', awsSecretKey: 'wJalrXUtnFEMI' },
+      'The secrets of unmade-s3 are given to it: a destination of type s3 has none that are made here.',
+      /`secrets.awsKeyId`, `secrets.awsSecretKey`, `secrets.awsSessionToken`/,
+    ],
+    [
+      'slack',
+      { url: 'https://hooks.slack.com/services/T0/B0/x' },
+      {},
+      'There is nothing to rotate: a destination of type slack such as unmade-slack takes no secrets.',
+      /stands in its metadata/,
+    ],
+  ] as const)(
+    'are not rotated where they are not made: %s',
+    async (type, metadata, secrets, detail, remedy) => {
+      const all = openDeliveryWorld(test, { kinds: createKinds() });
+      try {
+        const { destinations } = all.deliveries;
+        const name = `unmade-${type}`;
+        await destinations.create(all.projectId, { name, type, metadata, secrets });
+        const refusal: unknown = await destinations
+          .rotate(all.projectId, name, 0)
+          .catch((error: unknown) => error);
+        expect(refusal).toMatchObject({ code: 'secrets-not-made-here', message: detail });
+        expect(refusal).toMatchObject({ details: { remedy: expect.stringMatching(remedy) as string } });
+      } finally {
+        await all.close();
+      }
+    },
+  );
 });
