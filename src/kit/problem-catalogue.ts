@@ -49,7 +49,7 @@ export const commonProblems = {
     413,
     'The body is too large',
     'Send less in one request; `detail` names the limit.',
-    'The request body is over the limit of the endpoint: 1 MiB, 2 MiB for an `svc.yaml`, and for a write `SVC_BODY_LIMIT_BYTES` (10 MiB unless configured otherwise).',
+    'The request body is over the limit of the endpoint: 1 MiB, 2 MiB for an `svc.yaml`, 32 MiB for an import, 16 KiB where anybody may call (`POST /v1/session`, `POST /v1/connect-links:open`), and for a write `SVC_BODY_LIMIT_BYTES` (10 MiB unless configured otherwise).',
   ),
   'page-not-built': kind(
     503,

@@ -17,7 +17,7 @@ export const writeLimits = {
     default: String(10 * 1024 * 1024),
     read: integer(1024, 1024 ** 3),
     about:
-      'The largest body of a write, in bytes. The management surface takes 1 MiB, or less if this is less, and 2 MiB for a manifest, whose text has at most 1 MiB; the proxy has no such limit.',
+      'The largest body of a write, in bytes. The management surface takes 1 MiB, or less if this is less, 2 MiB for a manifest, whose text has at most 1 MiB, 32 MiB for an import, and 16 KiB where anybody may call, such as to sign in; the proxy has no such limit.',
   }),
   recordBytes: variable({
     name: 'SVC_RECORD_LIMIT_BYTES',
