@@ -11,7 +11,7 @@ export { effectiveWriteObject } from './effective-write.ts';
 export { createInstallations, type Installations } from './installations.ts';
 export { portableInstallations } from './portable-store.ts';
 export { installationRoutes } from './routes.ts';
-export { notInstalled } from './scope.ts';
+export { noInstallation, notInstalled } from './scope.ts';
 export { recordOperationsEnd, type OperationsEnded } from './store.ts';
 export { problemOfFailure } from './provider-problem.ts';
 export { senderOf, toldInstallation, toldOf, type Sender } from './told-store.ts';

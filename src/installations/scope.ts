@@ -65,7 +65,12 @@ export async function installationOfProject(
   const reach = projects.confine(principal, projectIdOrName);
   const row = isId(id) ? await readInstallation(ground.database, reach, id) : undefined;
   if (row) return row;
-  throw installationNotFound(`The project has no installation ${id}.`, checkId);
+  throw noInstallation(id);
+}
+
+/** An id that no installation has which the caller may see. */
+export function noInstallation(id: string): Problem {
+  return installationNotFound(`The project has no installation ${id}.`, checkId);
 }
 
 function installationNotFound(detail: string, remedy?: string): Problem {

@@ -154,6 +154,7 @@ describe('test/journeys/proxy-targets', () => {
   it('says which of the installation, the integration and the group is not there', async () => {
     const saying = async (headers: Record<string, string>) => bodyOf(await call(headers)).detail;
     expect(await saying(byId(absentId))).toContain(absentId);
+    expect(bodyOf(await call(byId(absentId))).remedy).toMatch(/^Check the id: GET \S+ lists them\.$/);
     const { remedy } = bodyOf(await call(byName('nothing')));
     expect(remedy).toContain('x-svc-integration-name');
     expect(await saying(byName('nothing'))).toBe('There is no integration "nothing" in this project.');

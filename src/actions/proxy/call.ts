@@ -8,7 +8,7 @@ import { Problem, problem } from '../../kit/problem.ts';
 import { offersUpgrade } from '../../kit/http/upgrades.ts';
 import { noteInSpan } from '../../kit/trace.ts';
 import type { Closure, Connections, Credential } from '../../connections/index.ts';
-import { notInstalled, type Installations, type Target } from '../../installations/index.ts';
+import { noInstallation, notInstalled, type Installations, type Target } from '../../installations/index.ts';
 import type { Projects } from '../../projects/index.ts';
 import type { AnswerRules, ForwardEnd } from './answer.ts';
 import { readCallBody, type CallBody, type OutgoingBody } from './body.ts';
@@ -132,11 +132,7 @@ async function findTarget(deps: ProxyDeps, call: ProxyCall, request: IncomingMes
 
 /** Another group's installation is reported as not found. */
 async function targetRefusal(projects: Projects, { projectId, selector }: ProxyCall): Promise<Problem> {
-  if ('installationId' in selector) {
-    return problem('installation-not-found', {
-      detail: `There is no installation ${selector.installationId} in this project.`,
-    });
-  }
+  if ('installationId' in selector) return noInstallation(selector.installationId);
   try {
     const { name } = await projects.getIntegration(projectId, selector.integration);
     return notInstalled(name, selector.groupRef);
