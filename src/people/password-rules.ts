@@ -9,8 +9,11 @@ export async function assertFit(db: Queryable, password: string, email: string):
   if (length < leastPassword || length > mostPassword)
     throw unfit(`It has ${length} characters, and must have ${leastPassword} to ${mostPassword}.`);
   const typed = password.toLowerCase();
-  const easy = [email, email.split('@')[0], ...(await listEveryProject(db)).map(({ name }) => name)];
-  if (easy.some((one) => one === typed)) throw unfit('It is the e-mail address or the name of a project.');
+  if (typed === email.toLowerCase()) throw unfit('It is the e-mail address.');
+  if (typed === email.toLowerCase().split('@')[0])
+    throw unfit('It is the part of the e-mail address before its @.');
+  if ((await listEveryProject(db)).some(({ name }) => name.toLowerCase() === typed))
+    throw unfit('It is the name of a project.');
 }
 
 const unfit = (detail: string): Error => problem('password-unfit', { detail });

@@ -11,7 +11,7 @@ export const peopleProblems = {
   'sign-in-refused': kind(
     401,
     'Signing in was refused',
-    'Check the e-mail address and the password, or the code. An owner, or the operator of the service, can help with `svc people reset`.',
+    'Check the e-mail address and the password, or the code. The operator of the service can help with `svc people reset`.',
     'The e-mail address and the password do not belong together, or the code is wrong or was used before. An address that nobody has is answered in the same way.',
   ),
   'sign-in-slowed': kind(
@@ -24,7 +24,7 @@ export const peopleProblems = {
   'password-unfit': kind(
     422,
     'The password cannot be used',
-    'Choose another one: 12 to 256 characters, and neither the e-mail address nor the name of a project.',
+    'Choose another one: 12 to 256 characters, and neither the e-mail address, nor the part of it before its @, nor the name of a project.',
     'The new password is too short, too long, or the first that anybody would try.',
   ),
   'invitation-over': kind(

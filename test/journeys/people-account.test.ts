@@ -217,6 +217,20 @@ describe('test/journeys/people-account', () => {
       pat.call<Problem>('POST', '/person:change-password', { currentPassword, newPassword: next });
     expect((await change('wrong', newPassword)).status).toBe(401);
     expect((await change(password, 'pat@example.com')).body['code']).toBe('password-unfit');
+    await platform.call('POST', '/projects', { name: 'The-Seventh-Project' });
+    const unfit = [
+      ['PAT@example.com', 'It is the e-mail address.'],
+      ['the-seventh-project', 'It is the name of a project.'],
+    ] as const;
+    for (const [chosen, detail] of unfit)
+      expect((await change(password, chosen)).body).toMatchObject({ code: 'password-unfit', detail });
+    const long = await joinAs(platform, 'patricia.longname@example.com', 'viewer');
+    const part = { currentPassword: password, newPassword: 'Patricia.LongName' };
+    expect((await long.call<Problem>('POST', '/person:change-password', part)).body).toMatchObject({
+      code: 'password-unfit',
+      detail: 'It is the part of the e-mail address before its @.',
+      remedy: expect.stringContaining('before its @') as string,
+    });
     expect((await change(password, 'short')).status).toBe(400);
     // What was read of the session just before serves no more.
     expect((await second.call('GET', '/sessions')).status).toBe(200);
