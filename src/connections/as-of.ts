@@ -4,6 +4,9 @@
  */
 export const nextAsOf = `greatest(svc_now(), as_of + interval '1 microsecond')`;
 
+/** SQL: when a row of `connection` is signed in that is signed in now, later than its last sign-in at whatever server. */
+export const nextSignIn = `greatest(svc_now(), signed_in_at + interval '1 microsecond')`;
+
 /**
  * SQL: whether the row `r` of a file comes in place of the row `t` that is here. It does where it was handed over after all that
  * is known of it here, and where nothing ends that works: what died there replaces nothing that is used here. The times are those

@@ -42,6 +42,7 @@ export const portableConnections: readonly Portable[] = [
       access_issued_at: orNull(timestamp),
       access_expires_at: orNull(timestamp),
       as_of: timestamp,
+      signed_in_at: orNull(timestamp),
       // Of a row that is handed over. It is not moved away from where it comes in.
       moved_at: { shape: orNull(timestamp), into: 'NULL::timestamptz' },
       ...times,
@@ -54,7 +55,9 @@ export const portableConnections: readonly Portable[] = [
       unauthorized_at: 'it is about the token in place there',
       refused_since: 'it is about the token in place there',
       moved_dead: 'its status says it where it comes in',
+      came_in: 'it is so of all that comes in',
     },
+    given: { came_in: 'true' },
     called: 't.group_ref',
     givesWay: {
       where: `${isHandedOver} AND (t.provider, t.group_ref, t.consumer_ref) = (r.provider, r.group_ref, r.consumer_ref)`,

@@ -11,7 +11,7 @@ const revokeTimeoutMs = 10_000;
 
 /**
  * Ends the authorization at the provider (RFC 7009) after a connection was deleted; not of one that was moved to another server,
- * which uses it. Best effort: it never throws.
+ * or came from another one and was not signed in here since: that server may use it. Best effort: it never throws.
  */
 export async function revokeAtProvider(
   { ground, projects }: { ground: Ground; projects: Projects },
@@ -25,6 +25,13 @@ export async function revokeAtProvider(
     const revokeURL = provider?.oauth2Opts?.revokeURL;
     const token = tokenOf(secrets);
     if (!provider || !revokeURL || token === undefined || secrets.kind !== 'authorizationCode') return;
+    if (row.came_in) {
+      ground.log.info(
+        whoseOf(row),
+        'a deleted connection was not revoked at its provider, since it came in by a file: the server that it came from may use it',
+      );
+      return;
+    }
     if (await isShared(ground, held, token)) return;
     const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
     const form = new URLSearchParams({ token, client_id: app.clientId, client_secret: app.clientSecret });

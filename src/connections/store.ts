@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { Slice } from '../kit/paging.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
-import { nextAsOf } from './as-of.ts';
+import { nextAsOf, nextSignIn } from './as-of.ts';
 import type { Owner } from './owner-store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
@@ -22,6 +22,8 @@ export interface ConnectionRow {
   status_detail: string | null;
   /** An export took its use to another server. */
   is_moved: boolean;
+  /** It came by a file and was not signed in here since. */
+  came_in: boolean;
   provider_metadata: ProviderMetadata;
   scopes: string[] | null;
   credentials: Buffer;
@@ -65,7 +67,7 @@ export function whoseOf(row: Pick<ConnectionRow, 'project_id' | 'group_ref' | 'i
 }
 
 const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref, c.consumer_ref, c.workspace_ref,
-  c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.moved_at IS NOT NULL AS is_moved, c.provider_metadata, c.scopes, c.credentials,
+  c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.moved_at IS NOT NULL AS is_moved, c.came_in, c.provider_metadata, c.scopes, c.credentials,
   c.generation::float8 AS generation, c.xmin::text AS version, c.access_issued_at, c.access_expires_at,
   (extract(epoch FROM c.access_expires_at - svc_now()) * 1000)::float8 AS expires_in_ms,
   (extract(epoch FROM svc_now() - c.unauthorized_at) * 1000)::float8 AS unauthorized_ms_ago, c.refused_since IS NOT NULL AS is_refused, c.created_at, c.updated_at,
@@ -125,8 +127,8 @@ const findSame = statement(
 const insert = statement(
   'connections_insert',
   `INSERT INTO connection (project_id, id, provider, provider_app_id, group_ref, consumer_ref, workspace_ref,
-     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, as_of, access_issued_at, access_expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, svc_now(),
+     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, as_of, signed_in_at, access_issued_at, access_expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, svc_now(), svc_now(),
      svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms')`,
 );
 
@@ -136,7 +138,7 @@ const replace = statement(
   `UPDATE connection SET provider_app_id = $3, workspace_ref = $4, provider_consumer_ref = $5, auth_scheme = $6,
      provider_metadata = $7, scopes = $8, credentials = $9, status = $10,
      access_issued_at = svc_now() - $11::float8 * interval '1 ms', access_expires_at = svc_now() + $12::float8 * interval '1 ms',
-     generation = generation + 1, status_detail = NULL, as_of = ${nextAsOf}, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
+     generation = generation + 1, status_detail = NULL, as_of = ${nextAsOf}, signed_in_at = ${nextSignIn}, came_in = false, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
      unauthorized_at = NULL, refused_since = NULL,
      updated_at = svc_now()
    WHERE project_id = $1 AND id = $2 RETURNING id`,

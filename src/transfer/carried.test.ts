@@ -9,7 +9,7 @@ import { fileVersion } from './schema.ts';
 const digests: Record<number, string> = {
   1: 'f978ade99af216d5a0feaa0f2a70374f0a01a58270560c1bd9edf332f783a79a',
   2: '5952ee187d38b715236c157782f9bbd00e6da31b230b09a926cf707eb7cca985',
-  3: 'dc0fb2b5baf1ba5e0e8ce384143f78b6cd6abc549eb69fcd5a7c6669f74f21e7',
+  3: '42f0ecef14ebb2683276ed3b76a8817d2dd187bc51942664e81b6d7a4b88efbe',
 };
 
 describe('transfer/carried', () => {

@@ -126,7 +126,7 @@ export async function readContent(bytes: Buffer, version: number = fileVersion):
 function withAsOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { generation: _counted, ...row } = value as Record<string, unknown>;
-  return { ...row, as_of: row['updated_at'], moved_at: null };
+  return { ...row, as_of: row['updated_at'], signed_in_at: null, moved_at: null };
 }
 
 /** Throws export-malformed, by the ids of rows, for what an import would refuse. */

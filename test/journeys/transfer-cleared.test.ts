@@ -12,7 +12,7 @@ describe('test/journeys/transfer-cleared', () => {
     away.call<{ status: string }>('GET', below(away, `/connections/${id}?refresh=force`));
 
   beforeAll(async () => {
-    servers = await startTwoServers();
+    servers = await startTwoServers({ SVC_LOG_LEVEL: 'info' });
     ({ home, away } = servers);
     await deploy(home);
   });
@@ -33,5 +33,29 @@ describe('test/journeys/transfer-cleared', () => {
     expect(await home.call('GET', below(home, '/connections'))).toMatchObject({ body: [] });
     expect(await renewal(connectionId)).toMatchObject({ status: 200 });
     expect(await renewal(other)).toMatchObject({ status: 200 });
+  });
+
+  it('what came in by a file is not ended at the provider when it is deleted, unless it was signed in anew since', async () => {
+    const id = await connect(home, 'salesforce', 'rehearsed');
+    const { file } = await exported(home, { move: true });
+    const deletedAway = () =>
+      during(
+        home.salesforce,
+        async () => (await away.call('DELETE', below(away, `/connections/${id}`))).status,
+      );
+    expect((await imported(away, file)).status).toBe(200);
+    expect(await home.call('POST', below(home, '/exports:undo'))).toMatchObject({ status: 200 });
+    expect(await deletedAway()).toEqual({ result: 204, requests: [] });
+    await expect
+      .poll(() => away.said())
+      .toMatch(new RegExp(`"connectionId":"${id}".*was not revoked.*came in by a file`));
+    expect(await home.call('GET', below(home, `/connections/${id}?refresh=force`))).toMatchObject({
+      status: 200,
+    });
+    expect((await imported(away, file)).status).toBe(200);
+    expect(await connect(away, 'salesforce', 'rehearsed')).toBe(id);
+    const { result, requests } = await deletedAway();
+    expect(result).toBe(204);
+    expect(requests.map(({ path }) => path)).toContainEqual(expect.stringContaining('revoke'));
   });
 });

@@ -116,6 +116,7 @@ async function inVersion2({ data, salt, ...head }: ProjectFile): Promise<Project
     const {
       as_of: _asOf,
       moved_at: _movedAt,
+      signed_in_at: _signedInAt,
       ...row
     } = JSON.parse(connection.row) as Record<string, unknown>;
     connection.row = JSON.stringify({ ...row, generation: 7 });

@@ -78,6 +78,8 @@ export interface PortableDeclaration {
   where?: string;
   /** Columns that stay behind, each with the reason. */
   left?: Readonly<Record<string, string>>;
+  /** What a row gets beside its columns when it comes in, also in place of another: SQL for each of these. */
+  given?: Readonly<Record<string, string>>;
   sealed?: { column: string; place: (projectId: string, id: string) => string; shape: TSchema };
   only?: readonly Only[];
   /** What a row that is there is called: SQL over the row `t`. */
@@ -263,24 +265,25 @@ function storedColumns(declared: PortableDeclaration): string[] {
 }
 
 function writeText(declared: PortableDeclaration): Statement {
-  const { kind, table, key } = declared;
-  const names = storedColumns(declared);
+  const { kind, table, key, given = {} } = declared;
+  const names = [...storedColumns(declared), ...Object.keys(given)];
   return statement(
     `portable_write_${kind}`,
     `INSERT INTO ${table} (project_id, ${names.join(', ')})
-     SELECT $1, ${names.map((name) => intoOf(declared, name)).join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
+     SELECT $1, ${names.map((name) => given[name] ?? intoOf(declared, name)).join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
      ON CONFLICT (project_id, ${Object.keys(key).join(', ')}) DO NOTHING RETURNING 1 AS one`,
   );
 }
 
 function replaceText(declared: PortableDeclaration): Statement | undefined {
-  const { kind, table, key, givesWay } = declared;
+  const { kind, table, key, givesWay, given = {} } = declared;
   if (!givesWay) return undefined;
   const { where, also = {}, columns = storedColumns(declared) } = givesWay;
-  const given = columns.filter((name) => !(name in key || name in also));
+  const others = { ...given, ...also };
+  const taken = columns.filter((name) => !(name in key || name in others));
   const set = [
-    ...given.map((name) => `${name} = ${intoOf(declared, name)}`),
-    ...Object.entries(also).map(([name, value]) => `${name} = ${value}`),
+    ...taken.map((name) => `${name} = ${intoOf(declared, name)}`),
+    ...Object.entries(others).map(([name, value]) => `${name} = ${value}`),
   ];
   return statement(
     `portable_replace_${kind}`,
