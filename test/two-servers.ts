@@ -1,3 +1,4 @@
+import { openFile, sealFile } from '../src/transfer/envelope.ts';
 import type { Export, Import, ProjectFile } from '../src/transfer/schema.ts';
 import type { ProblemBody } from './customer.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -51,4 +52,22 @@ export async function exported(platform: Platform, { move }: { move: boolean }):
 
 export function imported(platform: Platform, file: ProjectFile): Promise<Answer<Import & ProblemBody>> {
   return platform.call<Import & ProblemBody>('POST', below(platform, '/imports'), { passphrase, file });
+}
+
+/** As a release before wrote it. */
+export async function inVersion2({ data, salt, ...head }: ProjectFile): Promise<ProjectFile> {
+  const opened = await openFile({ data, salt, ...head }, passphrase);
+  const content = JSON.parse(String(opened)) as Record<string, { row: string }[]>;
+  for (const connection of content['connections'] ?? []) {
+    const {
+      as_of: _asOf,
+      moved_at: _movedAt,
+      signed_in_at: _signedInAt,
+      ...row
+    } = JSON.parse(connection.row) as Record<string, unknown>;
+    connection.row = JSON.stringify({ ...row, generation: 7 });
+  }
+  const file = await sealFile({ ...head, version: 2 }, JSON.stringify(content), passphrase);
+  if (!file) throw new Error('the file is too large');
+  return file;
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { portable, type Portable } from '../kit/db/portable.ts';
 import { orNull, text, timestamp, times, uuid } from '../kit/db/portable-schema.ts';
 import { reference } from '../kit/reference-schema.ts';
-import { handedDetail, handedStatus, isHandedOver } from './as-of.ts';
+import { handedDetail, handedStatus, howKnown, isHandedOver, isUsed } from './as-of.ts';
 import { SealedSecrets, sealedCredentials } from './credentials/index.ts';
 import { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
@@ -61,6 +61,7 @@ export const portableConnections: readonly Portable[] = [
     called: 't.group_ref',
     givesWay: {
       where: `${isHandedOver} AND (t.provider, t.group_ref, t.consumer_ref) = (r.provider, r.group_ref, r.consumer_ref)`,
+      named: isUsed,
       also: {
         generation: 't.generation + 1',
         refresh_lease: 'NULL',
@@ -70,7 +71,7 @@ export const portableConnections: readonly Portable[] = [
         refused_since: 'NULL',
       },
     },
-    differs: `t.moved_at IS NULL AND r.moved_at IS NULL AND r.as_of > t.as_of`,
+    differs: { where: 't.moved_at IS NULL AND r.as_of <> t.as_of', how: howKnown },
     sealed: { column: 'credentials', place: sealedCredentials.place, shape: SealedSecrets },
   }),
 ];

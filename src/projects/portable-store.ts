@@ -38,7 +38,7 @@ const writeSettings = statement(
    FROM json_populate_record(NULL::project, $2::json) r
    WHERE p.id = $1 AND p.allowed_origins = '{}' AND p.branding::jsonb = '{}' AND p.keep_days = '{}'
      AND (p.app_name, p.allowed_origins, p.branding::jsonb, p.keep_days)
-       IS DISTINCT FROM (r.app_name, r.allowed_origins, r.branding::jsonb, r.keep_days) RETURNING 1 AS one`,
+       IS DISTINCT FROM (r.app_name, r.allowed_origins, r.branding::jsonb, r.keep_days) RETURNING p.id::text, p.name`,
 );
 
 const differingSettings = statement(
@@ -97,9 +97,9 @@ const settings: Portable = {
   read: (db, { projectId }) => db.rows<{ row: string }>(readSettings, [projectId]),
   clashes: async () => [],
   async write(tx, projectId, rows) {
-    const came: Written = { created: 0, replaced: 0, differing: [] };
+    const came: Written = { created: [], replaced: 0, over: [], differing: [] };
     for (const { row } of rows) {
-      came.created += (await tx.rows(writeSettings, [projectId, row])).length;
+      came.created.push(...(await tx.rows<Written['created'][number]>(writeSettings, [projectId, row])));
       came.differing.push(...(await tx.rows<Differing>(differingSettings, [projectId, row])));
     }
     return came;

@@ -11,7 +11,7 @@ import { portableProject } from '../projects/index.ts';
 import { rowsIn } from './file-text.ts';
 import { issueAt, malformed, notJson } from './malformed.ts';
 import { refuseExcess, refuseLongPaths } from './row-limits.ts';
-import { fileVersion } from './schema.ts';
+import { fileVersion, firstHandingOver } from './schema.ts';
 
 /** What is sealed in a file: the rows of each kind. */
 export type Content = Record<string, PortableRow[]>;
@@ -110,7 +110,7 @@ export async function readContent(bytes: Buffer, version: number = fileVersion):
     await turns.pass();
     // The first version did not say of which groups a consumer is. They come in with their connections, by their refs.
     if (version === 1 && kind === 'consumers') continue;
-    const former = version < 3 && kind === 'connections' ? withAsOf : undefined;
+    const former = version < firstHandingOver && kind === 'connections' ? withAsOf : undefined;
     const { row, issues } = await readRow(text, { name, part: byKind.get(kind), turns, former });
     found.push(...issues);
     // Enough to show; what follows is not looked at.

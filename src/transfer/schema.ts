@@ -5,6 +5,8 @@ const closed = { additionalProperties: false } as const;
 export const fileFormat = 'svc-project';
 /** Goes up when a column is added to or taken from what is carried (`transfer.test.ts` has them). */
 export const fileVersion = 3;
+/** The first one whose files say when connections were handed over. */
+export const firstHandingOver = 3;
 
 const Passphrase = Type.String({
   minLength: 12,

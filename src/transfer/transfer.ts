@@ -1,9 +1,8 @@
 import { areAllMoved, movedGroups, moveConnections, takeBackConnections } from '../connections/index.ts';
 import { record } from '../events/index.ts';
-import type { Queryable } from '../kit/db/database.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
-import { originOf, sqlState } from '../kit/db/faults.ts';
-import type { Clash, Differing, PortableRow, Written as WrittenRows } from '../kit/db/portable.ts';
+import { originOf } from '../kit/db/faults.ts';
+import type { Clash, PortableRow } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
 import { Problem, problem } from '../kit/problem.ts';
 import { createQueue } from '../kit/queue.ts';
@@ -12,7 +11,6 @@ import type { Projects } from '../projects/index.ts';
 import type { Catalog } from '../providers/index.ts';
 import { boundSettings } from './bounded.ts';
 import {
-  inSlices,
   mostRows,
   namesAll,
   parts,
@@ -24,16 +22,17 @@ import {
   type Content,
 } from './content.ts';
 import { openFile, sealFile, unfoldedBytes } from './envelope.ts';
-import { refusedByDatabase } from './malformed.ts';
 import {
   fileFormat,
   fileVersion,
+  firstHandingOver,
   type Export,
   type ExportRequest,
   type Import,
   type ImportRequest,
 } from './schema.ts';
-import { meanwhile, movedEarlier, warningsOf } from './warnings.ts';
+import { clashProblem, takeIn } from './take-in.ts';
+import { movedEarlier, warningsOf } from './warnings.ts';
 
 /** A project that goes to another server, or to another project of this one. */
 export interface Transfer {
@@ -178,7 +177,8 @@ async function importProject(
   const unknown = await unknownProviders(content, deps.catalog);
   if (unknown.length > 0) throw clashProblem(unknown);
   const bounded = boundSettings(content, deps.projects);
-  const written = await writeAll(deps, projectId, content, dryRun);
+  const isFormerMove = file.moved && file.version < firstHandingOver;
+  const written = await takeIn(deps, projectId, content, { dryRun, isFormerMove });
   if (!dryRun) deps.projects.forget(projectId);
   const warnings = [...(await warningsOf(file, content)), ...bounded, ...written.warnings];
   return { projectId, dryRun, ...written, warnings };
@@ -256,100 +256,6 @@ function tooLarge(why: string): Error {
 
 function countsOf(content: Content): Record<string, number> {
   return Object.fromEntries(Object.entries(content).map(([kind, rows]) => [kind, rows.length]));
-}
-
-/** What is planned and then not kept. */
-class DryRun extends Error {
-  override readonly name = 'DryRun';
-}
-
-type Written = Pick<Import, 'created' | 'replaced' | 'unchanged' | 'warnings'>;
-
-/** In one transaction: all of it comes in, or nothing. A dry run is the same, and rolled back. */
-async function writeAll(
-  { database, vault }: Deps,
-  projectId: string,
-  content: Content,
-  dryRun: boolean,
-): Promise<Written> {
-  let written: Written | undefined;
-  const work = async (tx: Queryable): Promise<void> => {
-    written = await writeIn(tx, projectId, content, vault);
-    if (dryRun) throw new DryRun();
-    const details = { created: written.created, replaced: written.replaced };
-    await record(tx, { projectId, action: 'project.imported', targetId: projectId, details });
-  };
-  await database.transaction(work).catch((error: unknown) => {
-    const state = sqlState(error) ?? '';
-    // Data exceptions and broken constraints.
-    if (/^2[23]/.test(state)) throw refusedByDatabase(state);
-    if (!(error instanceof DryRun)) throw error;
-  });
-  if (!written) throw new Error('nothing was written and nothing refused');
-  return written;
-}
-
-async function writeIn(
-  tx: Queryable,
-  projectId: string,
-  content: Content,
-  vault: Ground['vault'],
-): Promise<Written> {
-  const clashes: Clash[] = [];
-  for (const part of parts)
-    for (const slice of inSlices(content[part.kind] ?? [])) {
-      clashes.push(...(await part.clashes(tx, projectId, slice)));
-      if (clashes.length > mostClashes) break;
-    }
-  if (clashes.length > 0) throw clashProblem(clashes);
-  const counts = { created: {}, replaced: {}, unchanged: {} } as Omit<Written, 'warnings'>;
-  const differing: Record<string, Differing[]> = {};
-  for (const part of parts) {
-    const { kind } = part;
-    const rows = content[kind] ?? [];
-    const came: WrittenRows = { created: 0, replaced: 0, differing: [] };
-    for (const slice of inSlices(rows)) {
-      const ofSlice = await part.write(tx, projectId, slice, vault);
-      came.created += ofSlice.created;
-      came.replaced += ofSlice.replaced;
-      came.differing.push(...ofSlice.differing);
-    }
-    counts.created[kind] = came.created;
-    counts.replaced[kind] = came.replaced;
-    counts.unchanged[kind] = rows.length - came.created - came.replaced;
-    differing[kind] = came.differing;
-  }
-  const isBack = (counts.replaced['connections'] ?? 0) > 0;
-  const missing = isBack ? await missingIn(tx, projectId, content) : {};
-  const moved = await movedGroups(tx, projectId);
-  return { ...counts, warnings: meanwhile({ moved, differing, missing }) };
-}
-
-/** What is there and not in the file, by kind and name. */
-async function missingIn(
-  tx: Queryable,
-  projectId: string,
-  content: Content,
-): Promise<Record<string, string[]>> {
-  const found: Record<string, string[]> = {};
-  for (const part of parts)
-    found[part.kind] = await part.missing(tx, projectId, await valuesOf(content[part.kind], part.key));
-  return found;
-}
-
-/** More are not looked for. */
-const mostClashes = 100;
-
-function clashProblem(clashes: readonly Clash[]): Error {
-  const [first] = clashes;
-  return problem('import-clash', {
-    detail: `${first?.kind} ${first?.name}: ${first?.reason}${clashes.length > 1 ? `, and ${clashes.length - 1} more` : ''}.`,
-    issues: clashes.map(({ kind, name, reason }) => ({
-      in: 'body',
-      name: `${kind}.${name}`,
-      detail: reason,
-    })),
-  });
 }
 
 async function unknownProviders(content: Content, catalog: Catalog): Promise<Clash[]> {

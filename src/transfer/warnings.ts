@@ -25,16 +25,24 @@ export function movedEarlier(groups: readonly string[]): Export['warnings'] {
 interface Meanwhile {
   /** The groups of connections that are not used here. */
   moved: readonly string[];
-  /** What the file has otherwise than it is here, by kind; connections are those that it does not hand over. */
+  /** What the file has otherwise than it is here and is left, by kind. */
   differing: Readonly<Record<string, readonly Differing[]>>;
+  /** What was used here and is replaced, by kind. */
+  over: Readonly<Record<string, readonly string[]>>;
   /** What is here and not in the file, by kind and name. */
   missing: Readonly<Record<string, readonly string[]>>;
+  /** The file was to hand its connections over, and its release did not say so in it. */
+  isFormerMove: boolean;
 }
 
 /** What changed elsewhere and was left here as it is. */
-export function meanwhile({ moved, differing, missing }: Meanwhile): Export['warnings'] {
+export function meanwhile({ moved, differing, over, missing, isFormerMove }: Meanwhile): Export['warnings'] {
   const { connections = [], ...others } = differing;
-  const kept = namesOf(connections);
+  const handed = namesOf(connections.filter(({ how }) => how === 'handed'));
+  const kept = namesOf(
+    connections.filter(({ how }) => how === 'later' || (how === 'earlier' && isFormerMove)),
+  );
+  const replaced = named(over, (names) => names);
   const left = named(others, namesOf);
   const secrets = named(others, (rows) => namesOf(rows.filter(({ hasOtherSecret }) => hasOtherSecret)));
   const extra = named(missing, (names) => names);
@@ -44,6 +52,10 @@ export function meanwhile({ moved, differing, missing }: Meanwhile): Export['war
       `Not used here, since an export moved them away and the file does not hand them over since then: connections ${moved.length} (${listed(moved)}). Export with "move" where they are used and import that file, or take them back as they were: POST …/exports:undo.`,
     kept.length > 0 &&
       `Changed where the file was made, and left as they are here: connections ${kept.length} (${listed(kept)}). Export with "move" there and import that file: one without it, or of an earlier release, hands nothing over.`,
+    handed.length > 0 &&
+      `Handed over by the file, and left as they are here, where they were signed in, renewed or handed over later, or as those of the file are dead: connections ${handed.length} (${listed(handed)}). Who of these does not work here connects again here.`,
+    replaced !== '' &&
+      `Used here until now, and replaced by those of the file, which were signed in or renewed last: ${replaced}. What was here is not kept.`,
     left !== '' &&
       `Left as it is here, while it is different in the file: ${left}. Change here what is to be as it was there.`,
     secrets !== '' &&

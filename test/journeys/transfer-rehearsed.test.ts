@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFile, sealFile } from '../../src/transfer/envelope.ts';
 import type { ProjectFile } from '../../src/transfer/schema.ts';
 import { connect, deploy } from '../customer.ts';
 import type { TestDatabase } from '../database.ts';
 import type { Platform } from '../platform.ts';
-import { below, exported, imported, passphrase, startTwoServers, type TwoServers } from '../two-servers.ts';
+import { below, exported, imported, inVersion2, startTwoServers, type TwoServers } from '../two-servers.ts';
 
 /** Which credentials count is decided by when a project was handed over, not by what each server counts for itself. */
 describe('test/journeys/transfer-rehearsed', () => {
@@ -107,21 +106,3 @@ describe('test/journeys/transfer-rehearsed', () => {
     expect(await replacedBy(home, await handedOver(away))).toBe(1);
   });
 });
-
-/** As a release before wrote it. */
-async function inVersion2({ data, salt, ...head }: ProjectFile): Promise<ProjectFile> {
-  const opened = await openFile({ data, salt, ...head }, passphrase);
-  const content = JSON.parse(String(opened)) as Record<string, { row: string }[]>;
-  for (const connection of content['connections'] ?? []) {
-    const {
-      as_of: _asOf,
-      moved_at: _movedAt,
-      signed_in_at: _signedInAt,
-      ...row
-    } = JSON.parse(connection.row) as Record<string, unknown>;
-    connection.row = JSON.stringify({ ...row, generation: 7 });
-  }
-  const file = await sealFile({ ...head, version: 2 }, JSON.stringify(content), passphrase);
-  if (!file) throw new Error('the file is too large');
-  return file;
-}

@@ -33,7 +33,7 @@ export const portableReads: readonly Portable[] = [
       backfill_id: orNull(uuid),
     },
     rules: scheduleFaults,
-    differs: 'r.watermark > t.watermark',
+    differs: { where: 'r.watermark > t.watermark' },
     where: 'NOT EXISTS (SELECT FROM read_run b WHERE b.project_id = t.project_id AND b.id = t.backfill_id)',
     left: { failures: ofRuns, run_id: ofRuns, last_run_id: ofRuns },
   }),

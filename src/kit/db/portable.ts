@@ -21,16 +21,25 @@ export interface Clash {
 
 /** What became of rows that came in. */
 export interface Written {
-  created: number;
+  created: Named[];
   /** In place of what was there and gives way. */
   replaced: number;
+  /** Those of the replaced that are named, by their names here. */
+  over: string[];
   /** Of those that were there and were left alone: what the file has otherwise. */
   differing: Differing[];
 }
 
-export interface Differing {
+interface Named {
+  id: string;
   /** What it is called here. */
   name: string;
+}
+
+export interface Differing {
+  name: string;
+  /** In the words of the declaration, where that says it. */
+  how?: string;
   /** Whether what is sealed in it is another. */
   hasOtherSecret: boolean;
 }
@@ -86,8 +95,11 @@ export interface PortableDeclaration {
   called?: string;
   /** Which rows that are there give way to one of the same key. */
   givesWay?: GivesWay;
-  /** SQL over a row `t` that is there and a row `r` that comes in: whether the file has otherwise what is left alone. Any column but its times, if it is not said. */
-  differs?: string;
+  /**
+   * Which rows the file has otherwise, of those that are left alone: SQL over the row `t` that is there and the row `r` that comes
+   * in; any column but its times, if it is not said. With `how` those alone of which what is sealed is another.
+   */
+  differs?: { where: string; how?: string };
   /** What the shapes cannot say, of a row that has them. */
   rules?: RowRules;
 }
@@ -95,6 +107,8 @@ export interface PortableDeclaration {
 interface GivesWay {
   /** SQL over the row `t` that is there and the row `r` that comes in. */
   where: string;
+  /** Of which of them the names are told: SQL over the row `t`. */
+  named?: string;
   /** What it gets of `r`; all, if it is not said. */
   columns?: readonly string[];
   /** What else it gets, or in place of that. */
@@ -115,6 +129,7 @@ export function portable(declared: PortableDeclaration): Portable {
   const { kind, sealed } = declared;
   const read = readText(declared);
   const write = writeText(declared);
+  const over = overText(declared);
   const replace = replaceText(declared);
   const differ = differText(declared);
   const miss = missText(declared);
@@ -145,6 +160,7 @@ export function portable(declared: PortableDeclaration): Portable {
         return `${row.slice(0, -1)},"${sealed.column}":"\\\\x${value}"}`;
       });
       const values = [projectId, arrayOf(texts)];
+      const named = over ? await tx.rows<{ name: string }>(over, values) : [];
       const replaced = replace ? (await tx.rows(replace, values)).length : 0;
       const open = (value: Buffer, id: string): unknown => {
         try {
@@ -155,7 +171,8 @@ export function portable(declared: PortableDeclaration): Portable {
         }
       };
       const differing = (await tx.rows<DifferRow>(differ, values)).flatMap((row) => differingOf(row, open));
-      return { replaced, differing, created: (await tx.rows(write, values)).length };
+      const created = await tx.rows<Named>(write, values);
+      return { created, replaced, over: named.map(({ name }) => name), differing };
     },
     async missing(tx, projectId, keys) {
       if (!miss) return [];
@@ -265,13 +282,25 @@ function storedColumns(declared: PortableDeclaration): string[] {
 }
 
 function writeText(declared: PortableDeclaration): Statement {
-  const { kind, table, key, given = {} } = declared;
+  const { kind, table, key, called, given = {} } = declared;
   const names = [...storedColumns(declared), ...Object.keys(given)];
   return statement(
     `portable_write_${kind}`,
-    `INSERT INTO ${table} (project_id, ${names.join(', ')})
+    `INSERT INTO ${table} AS t (project_id, ${names.join(', ')})
      SELECT $1, ${names.map((name) => given[name] ?? intoOf(declared, name)).join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
-     ON CONFLICT (project_id, ${Object.keys(key).join(', ')}) DO NOTHING RETURNING 1 AS one`,
+     ON CONFLICT (project_id, ${Object.keys(key).join(', ')}) DO NOTHING
+     RETURNING t.${lastKey(declared)}::text AS id, ${called ?? nameByKey(key)} AS name`,
+  );
+}
+
+/** Held until they are replaced, so that they are what is named. */
+function overText(declared: PortableDeclaration): Statement | undefined {
+  const { kind, table, key, called, givesWay } = declared;
+  if (givesWay?.named === undefined) return undefined;
+  return statement(
+    `portable_over_${kind}`,
+    `SELECT ${called ?? nameByKey(key)} AS name FROM json_populate_recordset(NULL::${table}, $2::json) r
+     JOIN ${table} t ON ${isSame(declared)} WHERE ${givesWay.where} AND ${givesWay.named} ORDER BY 1 FOR UPDATE OF t`,
   );
 }
 
@@ -307,31 +336,32 @@ function differText(declared: PortableDeclaration): Statement {
   });
   const compared = `to_jsonb((SELECT k FROM (SELECT ${kept}) k)) IS DISTINCT FROM
        (SELECT to_jsonb(k) FROM (SELECT ${kept} FROM (SELECT ${here.join(', ')}) r) k)`;
-  const differs = declared.differs ?? compared;
-  const isOpened = sealed && declared.differs === undefined;
-  const secrets = isOpened ? `, r.${sealed.column} AS came, t.${sealed.column} AS held` : '';
+  const { where = compared, how } = declared.differs ?? {};
+  const secrets = sealed ? `, r.${sealed.column} AS came, t.${sealed.column} AS held` : '';
   return statement(
     `portable_differ_${kind}`,
-    `SELECT ${called ?? nameByKey(key)} AS name, t.${lastKey(declared)}::text AS id, ${differs} AS is_other${secrets}
+    `SELECT ${called ?? nameByKey(key)} AS name, t.${lastKey(declared)}::text AS id, ${how ?? 'NULL'} AS how,
+       ${how === undefined ? where : 'false'} AS is_other${secrets}
      FROM json_populate_recordset(NULL::${table}, $2::json) r JOIN ${table} t ON ${isSame(declared)}
-     WHERE ${differs}${isOpened ? ' OR r.updated_at > t.updated_at' : ''} ORDER BY 1`,
+     WHERE ${where}${sealed && how === undefined ? ' OR r.updated_at > t.updated_at' : ''} ORDER BY 1`,
   );
 }
 
 interface DifferRow {
   name: string;
   id: string;
+  how: string | null;
   is_other: boolean;
   came?: Buffer;
   held?: Buffer;
 }
 
 function differingOf(
-  { name, id, is_other: isOther, came, held }: DifferRow,
+  { name, id, how, is_other: isOther, came, held }: DifferRow,
   open: (value: Buffer, id: string) => unknown,
 ): Differing[] {
   const hasOtherSecret = came && held ? !isDeepStrictEqual(open(came, id), open(held, id)) : false;
-  return isOther || hasOtherSecret ? [{ name, hasOtherSecret }] : [];
+  return isOther || hasOtherSecret ? [{ name, hasOtherSecret, ...(how === null ? {} : { how }) }] : [];
 }
 
 /** SQL: what a row `t` is called that has no better name. */

@@ -1,0 +1,135 @@
+import { movedGroups } from '../connections/index.ts';
+import { record } from '../events/index.ts';
+import type { Queryable } from '../kit/db/database.ts';
+import { sqlState } from '../kit/db/faults.ts';
+import type { Clash, Written as WrittenRows } from '../kit/db/portable.ts';
+import type { Ground } from '../kit/ground.ts';
+import { problem } from '../kit/problem.ts';
+import { inSlices, parts, valuesOf, type Content } from './content.ts';
+import { refusedByDatabase } from './malformed.ts';
+import type { Import } from './schema.ts';
+import { meanwhile } from './warnings.ts';
+
+/** What is planned and then not kept. */
+class DryRun extends Error {
+  override readonly name = 'DryRun';
+}
+
+type Written = Pick<Import, 'created' | 'replaced' | 'unchanged' | 'warnings'>;
+
+interface Taking {
+  dryRun: boolean;
+  /** The file is of an export with `move` by a release whose files hand nothing over. */
+  isFormerMove: boolean;
+}
+
+/** In one transaction: all of it comes in, or nothing. A dry run is the same, and rolled back. */
+export async function takeIn(
+  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  projectId: string,
+  content: Content,
+  { dryRun, isFormerMove }: Taking,
+): Promise<Written> {
+  let written: Written | undefined;
+  const work = async (tx: Queryable): Promise<void> => {
+    written = await writeIn(tx, projectId, content, { vault, isFormerMove });
+    if (dryRun) throw new DryRun();
+    const details = { created: written.created, replaced: written.replaced };
+    await record(tx, { projectId, action: 'project.imported', targetId: projectId, details });
+  };
+  await database.transaction(work).catch((error: unknown) => {
+    const state = sqlState(error) ?? '';
+    // Data exceptions and broken constraints.
+    if (/^2[23]/.test(state)) throw refusedByDatabase(state);
+    if (!(error instanceof DryRun)) throw error;
+  });
+  if (!written) throw new Error('nothing was written and nothing refused');
+  return written;
+}
+
+async function writeIn(
+  tx: Queryable,
+  projectId: string,
+  content: Content,
+  { vault, isFormerMove }: { vault: Ground['vault']; isFormerMove: boolean },
+): Promise<Written> {
+  await refuseClashes(tx, projectId, content);
+  const came: Record<string, WrittenRows> = {};
+  for (const part of parts) {
+    const { kind } = part;
+    const all: WrittenRows = { created: [], replaced: 0, over: [], differing: [] };
+    for (const slice of inSlices(content[kind] ?? [])) {
+      const ofSlice = await part.write(tx, projectId, slice, vault);
+      all.created.push(...ofSlice.created);
+      all.replaced += ofSlice.replaced;
+      all.over.push(...ofSlice.over);
+      all.differing.push(...ofSlice.differing);
+    }
+    came[kind] = all;
+  }
+  const counts = countsOf(came, content);
+  const isBack = (counts.replaced['connections'] ?? 0) > 0;
+  const warnings = meanwhile({
+    moved: await movedGroups(tx, projectId),
+    differing: mapped(came, ({ differing }) => differing),
+    over: mapped(came, ({ over }) => over),
+    missing: isBack ? await missingIn(tx, projectId, content) : {},
+    isFormerMove,
+  });
+  return { ...counts, warnings };
+}
+
+async function refuseClashes(tx: Queryable, projectId: string, content: Content): Promise<void> {
+  const clashes: Clash[] = [];
+  for (const part of parts)
+    for (const slice of inSlices(content[part.kind] ?? [])) {
+      clashes.push(...(await part.clashes(tx, projectId, slice)));
+      if (clashes.length > mostClashes) break;
+    }
+  if (clashes.length > 0) throw clashProblem(clashes);
+}
+
+function mapped<From, To>(
+  of: Readonly<Record<string, From>>,
+  to: (one: From, kind: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(of).map(([kind, one]) => [kind, to(one, kind)]));
+}
+
+function countsOf(came: Record<string, WrittenRows>, content: Content): Omit<Written, 'warnings'> {
+  return {
+    created: mapped(came, ({ created }) => created.length),
+    replaced: mapped(came, ({ replaced }) => replaced),
+    unchanged: mapped(
+      came,
+      ({ created, replaced }, kind) => (content[kind] ?? []).length - created.length - replaced,
+    ),
+  };
+}
+
+/** What is there and not in the file, by kind and name. */
+async function missingIn(
+  tx: Queryable,
+  projectId: string,
+  content: Content,
+): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const part of parts)
+    found[part.kind] = await part.missing(tx, projectId, await valuesOf(content[part.kind], part.key));
+  return found;
+}
+
+/** More are not looked for. */
+const mostClashes = 100;
+
+export function clashProblem(clashes: readonly Clash[]): Error {
+  const [first] = clashes;
+  return problem('import-clash', {
+    detail: `${first?.kind} ${first?.name}: ${first?.reason}${clashes.length > 1 ? `, and ${clashes.length - 1} more` : ''}.`,
+    issues: clashes.map(({ kind, name, reason }) => ({
+      in: 'body',
+      name: `${kind}.${name}`,
+      detail: reason,
+    })),
+  });
+}
