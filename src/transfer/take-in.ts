@@ -1,5 +1,5 @@
 import { movedGroups } from '../connections/index.ts';
-import { record } from '../events/index.ts';
+import { doneBefore, record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { sqlState } from '../kit/db/faults.ts';
 import type { Clash, Written as WrittenRows } from '../kit/db/portable.ts';
@@ -68,12 +68,12 @@ async function writeIn(
     came[kind] = all;
   }
   const counts = countsOf(came, content);
-  const isBack = (counts.replaced['connections'] ?? 0) > 0;
   const warnings = meanwhile({
     moved: await movedGroups(tx, projectId),
     differing: mapped(came, ({ differing }) => differing),
     over: mapped(came, ({ over }) => over),
-    missing: isBack ? await missingIn(tx, projectId, content) : {},
+    again: await deletedBefore(tx, projectId, came['connections']?.created ?? []),
+    missing: wasHere(counts) ? await missingIn(tx, projectId, content) : {},
     isFormerMove,
   });
   return { ...counts, warnings };
@@ -105,6 +105,22 @@ function countsOf(came: Record<string, WrittenRows>, content: Content): Omit<Wri
       ({ created, replaced }, kind) => (content[kind] ?? []).length - created.length - replaced,
     ),
   };
+}
+
+/** The names of those connections that were deleted here. */
+async function deletedBefore(
+  tx: Queryable,
+  projectId: string,
+  created: WrittenRows['created'],
+): Promise<string[]> {
+  const ids = created.map(({ id }) => id);
+  const deleted = await doneBefore(tx, projectId, 'connection.deleted', ids);
+  return created.filter(({ id }) => deleted.has(id)).map(({ name }) => name);
+}
+
+/** Whether something of the project that the file was made of was here before. */
+function wasHere({ replaced, unchanged }: Omit<Written, 'warnings'>): boolean {
+  return ['connections', 'integrations'].some((kind) => (replaced[kind] ?? 0) + (unchanged[kind] ?? 0) > 0);
 }
 
 /** What is there and not in the file, by kind and name. */

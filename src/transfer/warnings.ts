@@ -29,6 +29,8 @@ interface Meanwhile {
   differing: Readonly<Record<string, readonly Differing[]>>;
   /** What was used here and is replaced, by kind. */
   over: Readonly<Record<string, readonly string[]>>;
+  /** The groups of connections that were deleted here before and came in now. */
+  again: readonly string[];
   /** What is here and not in the file, by kind and name. */
   missing: Readonly<Record<string, readonly string[]>>;
   /** The file was to hand its connections over, and its release did not say so in it. */
@@ -36,7 +38,14 @@ interface Meanwhile {
 }
 
 /** What changed elsewhere and was left here as it is. */
-export function meanwhile({ moved, differing, over, missing, isFormerMove }: Meanwhile): Export['warnings'] {
+export function meanwhile({
+  moved,
+  differing,
+  over,
+  again,
+  missing,
+  isFormerMove,
+}: Meanwhile): Export['warnings'] {
   const { connections = [], ...others } = differing;
   const handed = namesOf(connections.filter(({ how }) => how === 'handed'));
   const kept = namesOf(
@@ -56,6 +65,8 @@ export function meanwhile({ moved, differing, over, missing, isFormerMove }: Mea
       `Handed over by the file, and left as they are here, where they were signed in, renewed or handed over later, or as those of the file are dead: connections ${handed.length} (${listed(handed)}). Who of these does not work here connects again here.`,
     replaced !== '' &&
       `Used here until now, and replaced by those of the file, which were signed in or renewed last: ${replaced}. What was here is not kept.`,
+    again.length > 0 &&
+      `Deleted here before, and here again by the file: connections ${again.length} (${listed(again)}). Delete them once more if they are used where the project went since: of two servers that renew, the first ends the tokens of the other.`,
     left !== '' &&
       `Left as it is here, while it is different in the file: ${left}. Change here what is to be as it was there.`,
     secrets !== '' &&

@@ -205,6 +205,7 @@ describe('test/journeys/transfer-back', () => {
     expect(before).not.toEqual(await secretsIn(back));
     expect(body.warnings).toEqual([
       { message: expect.stringMatching(/^Left as it is here.*: installations 1 \(acme\)\. /) as string },
+      { message: expect.stringMatching(/^Here and not in the file.*: apiKeys 1 \(deleted\), /) as string },
     ]);
   });
 

@@ -94,4 +94,29 @@ describe('test/journeys/transfer-newest', () => {
     });
     await renew(away);
   });
+
+  it('a repeated import of the way back names again what is here and not in the file', async () => {
+    const made = await home.call('POST', below(home, '/api-keys'), { label: 'since', scopes: ['full'] });
+    expect(made.status).toBe(201);
+    const back = await handedOver(away);
+    const missing = told(/^Here and not in the file.*: apiKeys 1 \(since\)\. /);
+    for (const connections of [1, 0])
+      expect((await imported(home, back)).body).toMatchObject({
+        replaced: { connections },
+        warnings: [missing],
+      });
+  });
+
+  it('a connection that was deleted here before is named when a file brings it back', async () => {
+    const file = await handedOver(home);
+    expect((await home.call('DELETE', below(home, `/connections/${id}`))).status).toBe(204);
+    const again = told(/^Deleted here before, and here again by the file: connections 1 \(acme\)\. /);
+    const plan = await home.call('POST', below(home, '/imports'), { passphrase, file, dryRun: true });
+    expect(plan.body).toMatchObject({ created: { connections: 1 }, warnings: [again] });
+    expect((await imported(home, file)).body).toMatchObject({
+      created: { connections: 1 },
+      warnings: [again],
+    });
+    expect((await imported(home, file)).body).toMatchObject({ created: { connections: 0 }, warnings: [] });
+  });
 });

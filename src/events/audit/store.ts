@@ -42,6 +42,23 @@ const list = statement(
    ORDER BY id DESC LIMIT $10`,
 );
 
+const targets = statement(
+  'audit_targets',
+  `SELECT DISTINCT target_id FROM audit_log WHERE project_id = $1 AND action = $2 AND target_id = ANY($3::text[])`,
+);
+
+/** To which of the targets it was done, as far back as entries are kept. */
+export async function doneBefore(
+  db: Queryable,
+  projectId: string,
+  action: AuditAction,
+  targetIds: readonly string[],
+): Promise<Set<string>> {
+  if (targetIds.length === 0) return new Set();
+  const rows = await db.rows<{ target_id: string }>(targets, [projectId, action, targetIds]);
+  return new Set(rows.map((row) => row.target_id));
+}
+
 export interface NewAuditEntry {
   projectId: string;
   id: string;
