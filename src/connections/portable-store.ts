@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { portable, type Portable } from '../kit/db/portable.ts';
+import { portable, type Portable, type RowFault } from '../kit/db/portable.ts';
 import { orNull, text, timestamp, times, uuid } from '../kit/db/portable-schema.ts';
 import { reference } from '../kit/reference-schema.ts';
 import { handedDetail, handedStatus, howKnown, isHandedOver, isUsed } from './as-of.ts';
@@ -8,6 +8,18 @@ import { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
 const held = 'a node there holds it for a moment';
 const ref = reference('As the builder names it.');
+
+/** As long as clocks may differ. What is known as of later would never be changed here. */
+const mostAheadMs = 86_400_000;
+
+function timesToCome(row: Record<'as_of' | 'moved_at' | 'signed_in_at', string | null>): RowFault[] {
+  const { as_of, moved_at, signed_in_at } = row;
+  return Object.entries({ as_of, moved_at, signed_in_at }).flatMap(([name, value]) =>
+    value !== null && Date.parse(value) > Date.now() + mostAheadMs
+      ? [{ name, detail: 'is more than a day from now', value }]
+      : [],
+  );
+}
 
 /** What of this room goes along with a project, in the order in which it comes in. */
 export const portableConnections: readonly Portable[] = [
@@ -59,6 +71,7 @@ export const portableConnections: readonly Portable[] = [
     },
     given: { came_in: 'true' },
     called: 't.group_ref',
+    rules: timesToCome,
     givesWay: {
       where: `${isHandedOver} AND (t.provider, t.group_ref, t.consumer_ref) = (r.provider, r.group_ref, r.consumer_ref)`,
       named: isUsed,

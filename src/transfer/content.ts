@@ -31,9 +31,20 @@ const mostRowValues = 50_000;
 /** Of one statement. Sealing takes most of the time: about 50 µs for each row, and more where others work, too. */
 const sliceRows = 200;
 const sliceLength = 1024 * 1024;
+/** The first version of files that says of which groups a consumer is. */
+const firstWithConsumers = 2;
 
-/** What names what: the columns of a kind, and the kind whose columns they hold. An installation outlives its connection. */
-const names: readonly { kind: string; by: readonly string[]; named: string; as: readonly string[] }[] = [
+interface Name {
+  kind: string;
+  by: readonly string[];
+  named: string;
+  as: readonly string[];
+  /** Files of versions before hold nothing that it names. */
+  from?: number;
+}
+
+/** What names what: the columns of a kind, and the kind whose columns they hold. An installation outlives its connection, and a connection its provider app. */
+const names: readonly Name[] = [
   {
     kind: 'integrations',
     by: ['id', 'latest_revision_id'],
@@ -42,6 +53,14 @@ const names: readonly { kind: string; by: readonly string[]; named: string; as: 
   },
   { kind: 'installations', by: ['integration_id'], named: 'integrations', as: ['id'] },
   { kind: 'installations', by: ['id', 'config_id'], named: 'configs', as: ['installation_id', 'id'] },
+  { kind: 'connections', by: ['group_ref'], named: 'groups', as: ['group_ref'] },
+  {
+    kind: 'connections',
+    by: ['group_ref', 'consumer_ref'],
+    named: 'consumers',
+    as: ['group_ref', 'consumer_ref'],
+    from: firstWithConsumers,
+  },
   { kind: 'topicDestinationRoutes', by: ['destination_id'], named: 'destinations', as: ['id'] },
   { kind: 'notificationRoutes', by: ['destination_id'], named: 'destinations', as: ['id'] },
 ];
@@ -63,12 +82,13 @@ export async function withoutConnection(
   );
 }
 
-async function lostNames(content: Content): Promise<Issue[]> {
+async function lostNames(content: Content, version: number = fileVersion): Promise<Issue[]> {
   const found: Issue[] = [];
-  for (const { kind, by, named, as } of names) {
-    const there = new Set(await valuesOf(content[named], as));
+  for (const { kind, by, named, as, from = 1 } of names) {
+    if (version < from) continue;
+    const there = new Set(await valuesOf(content[named], as, '\n'));
     const column = by.at(-1) ?? '';
-    const values = await valuesOf(content[kind], by);
+    const values = await valuesOf(content[kind], by, '\n');
     for (const [index, value] of values.entries())
       if (!there.has(value))
         found.push(
@@ -78,16 +98,30 @@ async function lostNames(content: Content): Promise<Issue[]> {
   return found;
 }
 
-/** What the columns hold in each row, as one text. */
+/** Rows of one kind that have the same key. */
+async function repeatedKeys(content: Content): Promise<Issue[]> {
+  const found: Issue[] = [];
+  for (const { kind, key } of parts) {
+    const seen = new Set<string>();
+    for (const [index, value] of (await valuesOf(content[kind], key, '\n')).entries())
+      if (seen.has(value))
+        found.push(issueAt([`${kind}[${index}]`, ...key.slice(-1)].join('.'), 'is there twice'));
+      else seen.add(value);
+  }
+  return found;
+}
+
+/** What the columns hold in each row, as one text. References hold blanks, and no ends of lines. */
 export async function valuesOf(
   rows: readonly PortableRow[] = [],
   columns: readonly string[],
+  between = ' ',
 ): Promise<string[]> {
   const turns = new Turns();
   const found: string[] = [];
   for (const { row } of rows) {
     const values = JSON.parse(row) as Record<string, unknown>;
-    found.push(columns.map((column) => String(values[column])).join(' '));
+    found.push(columns.map((column) => String(values[column])).join(between));
     await turns.pass();
   }
   return found;
@@ -109,7 +143,7 @@ export async function readContent(bytes: Buffer, version: number = fileVersion):
   for (const { kind, name, bytes: text } of rowsIn(bytes, { kinds: byKind, mostRows })) {
     await turns.pass();
     // The first version did not say of which groups a consumer is. They come in with their connections, by their refs.
-    if (version === 1 && kind === 'consumers') continue;
+    if (version < firstWithConsumers && kind === 'consumers') continue;
     const former = version < firstHandingOver && kind === 'connections' ? withAsOf : undefined;
     const { row, issues } = await readRow(text, { name, part: byKind.get(kind), turns, former });
     found.push(...issues);
@@ -117,7 +151,8 @@ export async function readContent(bytes: Buffer, version: number = fileVersion):
     if (found.length > maxIssues) break;
     if (row) (content[kind] ??= []).push(row);
   }
-  if (found.length === 0) found.push(...(await lostNames(content)));
+  if (found.length === 0)
+    found.push(...(await lostNames(content, version)), ...(await repeatedKeys(content)));
   if (found.length > 0) throw malformed(found);
   return content;
 }
