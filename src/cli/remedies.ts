@@ -37,6 +37,8 @@ const inShell: Readonly<Record<string, string>> = {
     'Read the records again with `svc read`. How long the content of what is delivered is kept, the settings of the project say (`keepDays.messages`).',
   'no-destination':
     'Name a destination in `svc.yaml` or in the config of the installation, and make it with `svc destinations create` or `svc destinations enable`.',
+  'export-sealed':
+    'Give the server the master key back (SVC_ENCRYPTION_KEYS), or delete or renew what is named above, and export again.',
   'export-busy':
     'Ask again in a minute. Until then the connections that were marked are not used; `svc export --undo` takes them back.',
 };

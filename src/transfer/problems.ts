@@ -14,6 +14,12 @@ export const transferProblems = {
     'Export the project again from the server that it is on. A file that was written by hand has to hold what `issues` says.',
     'The passphrase opened the file, and something in it is not what this service writes there: each row is held to the same rules as what comes by the API. An export of a project that holds such a row is refused, too, before it moves a connection. Nothing was changed.',
   ),
+  'export-sealed': kind(
+    409,
+    'A secret of the project cannot be opened',
+    'Give the node the master key back that sealed what `issues` names (SVC_ENCRYPTION_KEYS), or delete or renew that, and export the project again.',
+    'An export holds the secrets of the project, and no configured master key opens one of them. No file was made, and no connection was moved.',
+  ),
   'export-newer': kind(
     422,
     'The export was made by a newer release',

@@ -2,9 +2,9 @@ import { areAllMoved, movedGroups, moveConnections, takeBackConnections } from '
 import { record } from '../events/index.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
 import { originOf } from '../kit/db/faults.ts';
-import type { Clash, PortableRow } from '../kit/db/portable.ts';
+import type { Clash, Portable, PortableRow } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
-import { Problem, problem } from '../kit/problem.ts';
+import { Problem, problem, refuse, type Issue } from '../kit/problem.ts';
 import { createQueue } from '../kit/queue.ts';
 import { Turns } from '../kit/turns.ts';
 import type { Projects } from '../projects/index.ts';
@@ -22,6 +22,7 @@ import {
   type Content,
 } from './content.ts';
 import { openFile, sealFile, unfoldedBytes } from './envelope.ts';
+import { issueAt } from './malformed.ts';
 import {
   fileFormat,
   fileVersion,
@@ -218,12 +219,14 @@ async function readAll(
   vault: Ground['vault'],
 ): Promise<Content> {
   const content: Content = {};
+  const shut: Issue[] = [];
   for (const part of parts) {
     const rows = await part.read(database, { projectId, limit: mostRows + 1 }, openedLater(vault));
     if (rows.length > mostRows) throw tooLarge(`has more than ${mostRows} ${part.kind}`);
-    await openAll(rows, vault);
+    shut.push(...(await openAll(rows, part, vault)));
     content[part.kind] = rows;
   }
+  if (shut.length > 0) throw refuse(shut, 'export-sealed');
   return content;
 }
 
@@ -241,13 +244,27 @@ function openedLater(vault: Ground['vault']): Ground['vault'] {
   return { ...vault, open: (value, place) => new Sealed(value, place) };
 }
 
-async function openAll(rows: readonly PortableRow[], vault: Ground['vault']): Promise<void> {
+/** Answers what no master key opens. */
+async function openAll(
+  rows: readonly PortableRow[],
+  { kind, key }: Pick<Portable, 'kind' | 'key'>,
+  vault: Ground['vault'],
+): Promise<Issue[]> {
   const turns = new Turns();
+  const shut: Issue[] = [];
   for (const row of rows) {
-    if (!(row.secret instanceof Sealed)) continue;
-    row.secret = vault.open(row.secret.value, row.secret.place);
+    const { secret } = row;
+    if (!(secret instanceof Sealed)) continue;
+    try {
+      row.secret = vault.open(secret.value, secret.place);
+    } catch (error) {
+      const [id] = await valuesOf([row], key);
+      const detail = error instanceof Error ? error.message : 'cannot be opened';
+      shut.push(issueAt(`${kind}[${id}]`, detail));
+    }
     await turns.pass();
   }
+  return shut;
 }
 
 function tooLarge(why: string): Error {

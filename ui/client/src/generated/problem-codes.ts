@@ -24,6 +24,7 @@ export type ProblemCode =
   | 'export-busy'
   | 'export-malformed'
   | 'export-newer'
+  | 'export-sealed'
   | 'export-too-large'
   | 'export-unreadable'
   | 'filter-invalid'
