@@ -181,7 +181,8 @@ async function importProject(
   const isFormerMove = file.moved && file.version < firstHandingOver;
   const written = await takeIn(deps, projectId, content, { dryRun, isFormerMove });
   if (!dryRun) deps.projects.forget(projectId);
-  const warnings = [...(await warningsOf(file, content)), ...bounded, ...written.warnings];
+  const ofSettings = written.created['settings'] ? bounded : [];
+  const warnings = [...(await warningsOf(file, content)), ...ofSettings, ...written.warnings];
   return { projectId, dryRun, ...written, warnings };
 }
 

@@ -28,5 +28,7 @@ describe('test/journeys/transfer-settings', () => {
     expect(await away.call('GET', below(away, ''))).toMatchObject({
       body: { keepDays: { messages: 10, proxyLogs: 3 } },
     });
+    // The project has settings of its own now, and those of the file stay out.
+    expect((await imported(away, file)).body.warnings).toEqual([]);
   });
 });
