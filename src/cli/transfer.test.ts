@@ -104,6 +104,7 @@ describe('cli/transfer', () => {
     expect(await run(from, ['export', '--undo'])).toMatchObject({
       code: 0,
       out: '1 connection of default used here again.\n',
+      err: expect.stringMatching(/not to be used any more: `svc export --move` there/) as string,
     });
     expect((await write(from)).code).toBe(0);
     expect(existsSync(join(at.folder, 'project.svc'))).toBe(false);

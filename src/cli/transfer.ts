@@ -27,6 +27,10 @@ export async function exportProject(path: string, options: ExportOptions): Promi
   if (options.undo) {
     const undone = await svc.transfer.undoExport();
     say(options, undone, `${counted(undone.connections, 'connection')} of ${svc.project} used here again.`);
+    if (undone.connections > 0)
+      tell(
+        'Where the file was imported, they are not to be used any more: `svc export --move` there ends it, and its file is thrown away.',
+      );
     return;
   }
   const { move = false } = options;

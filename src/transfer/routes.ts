@@ -49,7 +49,7 @@ export function transferRoutes({
       url: '/projects/:projectIdOrName/exports::undo',
       schema: {
         operationId: 'undoExport',
-        summary: 'Use the connections again that an export moved',
+        summary: 'Use the connections again that an export moved, and no more where its file came in',
         tags,
         params: ProjectParams,
         response: { 200: UndoneExport },

@@ -17,9 +17,10 @@ export function declareTransfer(program: Command): void {
       'use the connections no more on this server, so that only the other one renews their tokens',
     )
     .addOption(
-      new Option('--undo', 'use the connections here again that an export moved; makes no file').conflicts(
-        'move',
-      ),
+      new Option(
+        '--undo',
+        'use the connections here again that an export moved, and that no other server is to use; makes no file',
+      ).conflicts('move'),
     )
     .option('-y, --yes', 'do not ask before --move')
     .action(async (path: string, options: object) =>

@@ -1996,7 +1996,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Use the connections again that an export moved
+         * Use the connections again that an export moved, and no more where its file came in
          * @description Scopes: `full`. Not for credentials confined to a group.
          */
         post: operations["undoExport"];
