@@ -38,6 +38,11 @@ export function newestOn(socket: Duplex): ServerResponse | undefined {
   return newest.get(socket)?.response;
 }
 
+/** Whether a request on a watched connection still waits for its answer, or for the rest of it. */
+export function awaitsAnswer(socket: Duplex): boolean {
+  return isOpen(newest.get(socket)?.response);
+}
+
 /** Tells what a parser failure on a watched connection means. */
 export function breakageOn(socket: Duplex): Breakage {
   const found = newest.get(socket);

@@ -1,13 +1,14 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { drainingResponse } from './draining.ts';
+import { drained, drainingResponse, rememberConnections } from './draining.ts';
 import { guardConnections } from './guard.ts';
 
 describe('kit/http/draining', () => {
   /** By its path, in the order in which they were asked for. */
   let asked: Map<string, ServerResponse>;
   let accepts: boolean;
+  let server: Server;
   let socket: Socket;
   let all: string;
   let end: () => void;
@@ -15,8 +16,9 @@ describe('kit/http/draining', () => {
   beforeEach(async () => {
     asked = new Map();
     [accepts, all] = [true, ''];
-    const server = createServer({ ServerResponse: drainingResponse(() => accepts) });
+    server = createServer({ ServerResponse: drainingResponse(() => accepts) });
     guardConnections(server);
+    rememberConnections(server);
     server.on('request', ({ url = '' }, response) => {
       asked.set(url, response);
       if (url === '/last') response.shouldKeepAlive = false;
@@ -100,5 +102,27 @@ describe('kit/http/draining', () => {
     asked.get('/long')?.end('ng');
     await expect.poll(() => socket.readableEnded).toBe(true);
     expect(all).toMatch(/connection: close[^]*\/next$/i);
+  });
+
+  test.each([
+    ['headers that do not end', 'GET /never HTTP/1.1\r\nhost: x\r\n', ''],
+    [
+      'a body that does not end',
+      'POST /refused HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{',
+      '/refused',
+    ],
+  ])('a server that stops does not wait for %s, but for what is not answered', async (_what, text, path) => {
+    socket.write(text);
+    const slow = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    slow.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => [...asked.keys()].toSorted()).toEqual([path, '/slow'].filter(Boolean).toSorted());
+    if (path !== '') answer(path);
+    accepts = false;
+    const ends = drained(server);
+    await expect.poll(() => socket.closed, { timeout: 5_000 }).toBe(true);
+    expect(slow.closed).toBe(false);
+    answer('/slow');
+    slow.resume();
+    await ends;
   });
 });

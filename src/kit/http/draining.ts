@@ -7,7 +7,8 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { sleep } from '../retry.ts';
-import { newestOn } from './broken-connection.ts';
+import { awaitsAnswer, newestOn } from './broken-connection.ts';
+import { destroySoon } from './linger.ts';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
@@ -69,9 +70,20 @@ function closeUnused(server: Server): void {
 
 /** How long idle connections stay open, so that a request on its way is still answered. */
 const idleMs = 300;
+/** How long the others stay on which nothing waits for an answer: their headers do not come to an end, or the body of what was refused. */
+const unaskedMs = 2_000;
+
+/** An answer that has just left is still read. */
+function endUnasked(server: Server): void {
+  for (const socket of connections.get(server) ?? []) {
+    if (socket.writableEnded || awaitsAnswer(socket)) continue;
+    socket.end();
+    destroySoon(socket);
+  }
+}
 
 /**
- * Accepts no more connections, answers requests on open ones, and closes idle ones last. Not by the server's own
+ * Accepts no more connections, answers requests on open and guarded ones, and closes idle ones last. Not by the server's own
  * `close`, which closes idle ones first and loses a request that just arrived.
  */
 export async function drained(server: Server): Promise<void> {
@@ -80,9 +92,11 @@ export async function drained(server: Server): Promise<void> {
     NetServer.prototype.close.call(server, () => resolve());
   });
   await Promise.race([ended, sleep(idleMs)]);
+  const since = performance.now();
   const timer = setInterval(() => {
     server.closeIdleConnections();
     closeUnused(server);
+    if (performance.now() - since > unaskedMs) endUnasked(server);
   }, 50);
   await ended;
   clearInterval(timer);
