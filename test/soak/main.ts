@@ -32,6 +32,7 @@ const settings: Settings = {
   losses: Math.floor(minutes / 5),
   outages: Math.floor(minutes / 5),
   readers: Math.floor(minutes / 5),
+  jumps: Math.floor(minutes / 5),
   faultRate: 0.03,
   callers: 16,
   pauseMs: 50,

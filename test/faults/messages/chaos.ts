@@ -18,6 +18,7 @@ export function chaosIn(
     over,
     terminate: () => terminate(world),
     read: async () => undefined,
+    jump: async () => undefined,
     ...(crashDatabase ? { crashDatabase } : {}),
   });
 }

@@ -34,6 +34,7 @@ export interface DeliverySettings extends Common {
 
 const common = {
   readers: 0,
+  jumps: 0,
   losses: 0,
   spared: 0,
   paceMs: 1_000,

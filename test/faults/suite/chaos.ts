@@ -38,6 +38,8 @@ export interface Deeds {
   outages: number;
   /** Transactions that kept all tables open for long. */
   readers: number;
+  /** Times in which the clock of the database went ahead. */
+  jumps: number;
 }
 
 /** Times, in milliseconds, of disturbances that can make an outcome unknown. */
@@ -59,6 +61,8 @@ export interface ChaosDeps {
   wires: readonly Forwarder[];
   /** Holds all tables as a backup does, for some seconds. */
   read: () => Promise<unknown>;
+  /** The clock of the database goes ahead by so much. */
+  jump: (byMs: number) => Promise<unknown>;
   /** For this long a provider answers nothing. */
   outage: (forMs: number) => Promise<void>;
   /** Nothing is done to a node from then on; those that are down come back. */
@@ -88,6 +92,7 @@ export function createChaos(deps: ChaosDeps): Chaos {
     losses: 0,
     outages: 0,
     readers: 0,
+    jumps: 0,
   };
   const disturbances: Disturbance[] = [];
   const state: State = { ...deps, passes, deeds, points, trying: new Set(), disturbances };
@@ -102,6 +107,7 @@ export function createChaos(deps: ChaosDeps): Chaos {
         disturbWires(state),
         disturbProviders(state),
         readForLong(state),
+        jumpClock(state),
       ]);
     },
   };
@@ -127,6 +133,7 @@ function hasEnough({ settings, deeds, points, crashDatabase }: State): boolean {
     deeds.losses >= settings.losses &&
     deeds.outages >= settings.outages &&
     deeds.readers >= settings.readers &&
+    deeds.jumps >= settings.jumps &&
     points.every((point) => (deeds.crashPoints[point] ?? 0) >= settings.perPoint)
   );
 }
@@ -299,5 +306,20 @@ async function readForLong({ settings, deeds, over, read }: State): Promise<void
     await sleep(3 * settings.paceMs + random.int(3 * settings.paceMs));
     await read();
     deeds.readers += 1;
+  }
+}
+
+/** By more than a lease, while its holders live. */
+async function jumpClock(state: State): Promise<void> {
+  const { settings, deeds, over, jump } = state;
+  const random = createRandom(settings.seed, 'clock');
+  while (!over() && deeds.jumps < settings.jumps) {
+    await sleep(3 * settings.paceMs + random.int(3 * settings.paceMs));
+    const from = Date.now();
+    await jump(1.5 * leaseMs);
+    deeds.jumps += 1;
+    // What was begun before is taken over by whoever claims its lane.
+    await sleep(leaseMs);
+    note(state, from);
   }
 }

@@ -34,6 +34,7 @@ export interface Report {
   losses: number;
   outages: number;
   readers: number;
+  jumps: number;
   providerCalls: number;
   faults: Record<string, number>;
   replayed: number;
@@ -116,6 +117,7 @@ export function tableOf(report: Report, outcome: Outcome): string[] {
     line('database lost', report.losses, 'right after it stored something'),
     line('provider silent', report.outages),
     line('long readers', report.readers),
+    line('clock ahead', report.jumps, 'by more than a lease'),
     line('asked again', '', listed(report.refused)),
     line('given up', report.givenUp, 'refused and not asked again'),
     ...outcome.left.slice(0, 5).map((what) => line('left', '', what)),

@@ -114,6 +114,7 @@ async function disturb(
     },
     terminate: () => terminate(stage.database),
     read: () => readForLong(stage.database),
+    jump: (byMs) => patiently(() => setAhead(stage.database, byMs)),
     ...(stage.crashDatabase ? { crashDatabase: stage.crashDatabase } : {}),
     over,
   });
@@ -150,6 +151,10 @@ async function readForLong(database: Database): Promise<void> {
   const text = `BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE ${String(tables[0]?.['names'])} IN ACCESS SHARE MODE;
     SELECT count(*) FROM record; SELECT pg_sleep(15); COMMIT`;
   await database.raw(text).catch(() => undefined);
+}
+
+function setAhead(database: Database, byMs: number): Promise<unknown> {
+  return database.raw(`UPDATE clock SET shift = shift + $1 * interval '1 millisecond'`, [byMs]);
 }
 
 async function terminate(database: Database): Promise<void> {

@@ -23,6 +23,8 @@ export interface Settings {
   outages: number;
   /** How often somebody reads all tables in one transaction, as a backup does. */
   readers: number;
+  /** How often the clock of the database goes ahead by more than a lease. */
+  jumps: number;
   /** How far the second node's clock is ahead. */
   skewMs: number;
   /** Nodes, from the first, that live as long as the run. */
@@ -61,6 +63,7 @@ export type Disruption = Pick<
   | 'losses'
   | 'outages'
   | 'readers'
+  | 'jumps'
   | 'spared'
   | 'paceMs'
   | 'providerCallMs'
@@ -100,6 +103,7 @@ export const usual: Omit<Settings, 'seed'> = {
   losses: 6,
   outages: 1,
   readers: 1,
+  jumps: 6,
 };
 
 /** The size of `--long`, for a release. */
@@ -117,6 +121,7 @@ export const long: Omit<Settings, 'seed'> = {
   losses: 20,
   outages: 10,
   readers: 10,
+  jumps: 60,
 };
 
 const calm = {
@@ -130,6 +135,7 @@ const calm = {
   losses: 0,
   outages: 0,
   readers: 0,
+  jumps: 0,
 };
 
 const frozen = {
