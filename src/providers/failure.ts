@@ -150,12 +150,15 @@ export function withoutSecrets(text: string): string {
 /** A day is the longest window that a provider counts by; who asks for more is believed for a day. */
 export const longestWaitMs = 24 * 3_600_000;
 
-/** The delay that a `Retry-After` header asks for, in milliseconds: seconds or an HTTP date (RFC 9110, 10.2.3). */
+/** The form of a date without its zone, which is GMT (RFC 9110, 5.6.7). */
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+
+/** The delay that a `Retry-After` header asks for, in milliseconds: seconds, of which some send a part, or an HTTP date (RFC 9110, 10.2.3). */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, longestWaitMs);
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1000, longestWaitMs);
   // Date.parse takes other forms, too, such as `1-2`.
-  if (!/^[A-Z][a-z]{2,8}, /.test(text)) return undefined;
-  const at = Date.parse(text);
+  if (!/^[A-Z][a-z]{2,8}, /.test(text) && !asctime.test(text)) return undefined;
+  const at = Date.parse(asctime.test(text) ? `${text} GMT` : text);
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), longestWaitMs);
 }

@@ -44,9 +44,11 @@ export async function askable(
     return { not: { failure: { category: 'validation', retryable: false, message } } };
   }
   const client = await connections.client(projectId, connectionId, caller);
-  await connections.budget.ready();
-  const waitMs = (): number => connections.budget.waitMs(projectId, connectionId, priority);
-  if (waitMs() > 0) return { not: { waitMs: waitMs() } };
+  const { budget } = connections;
+  await budget.ready();
+  const nowMs = await budget.surelyWaitMs(projectId, connectionId, priority);
+  if (nowMs > 0) return { not: { waitMs: nowMs } };
+  const waitMs = (): number => budget.waitMs(projectId, connectionId, priority);
   const asking = watch?.(client) ?? client;
   const described = await descriptionsOf(connections).of(connectionId, objectName, connector, asking);
   if ('failure' in described) return { not: described };

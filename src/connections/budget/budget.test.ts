@@ -179,6 +179,15 @@ describe('connections/budget', () => {
     expect(here.close(project, known, limit(20_000)).until).toBe(here.closed(project, known)?.until);
   });
 
+  test('who is to wait for long is told of what was opened a moment ago', async () => {
+    const id = newId();
+    here.close(project, id, limit(40_000));
+    await until(() => there.closed(project, id) !== undefined, 2_000);
+    await expect.poll(() => stored(id)).toHaveLength(1);
+    await harness.ground.database.transaction((tx) => openWindow(tx, [project, id]));
+    expect(await there.surelyWaitMs(project, id, 'read')).toBe(0);
+  });
+
   test('a node that was away for long learns what was opened meanwhile', async () => {
     const id = newId();
     const away = harness.secondNode().budget;

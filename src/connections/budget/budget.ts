@@ -52,6 +52,8 @@ export interface Budget {
   closed(projectId: string, connectionId: string): Closure | undefined;
   /** How long a call has to wait; 0: it may go. */
   waitMs(projectId: string, connectionId: string, priority: Priority): number;
+  /** The same, for who waits so long: a window that was opened a moment ago may not be known here, and is looked for. */
+  surelyWaitMs(projectId: string, connectionId: string, priority: Priority): Promise<number>;
   /** Closes the window for as long as the provider asks; one that is closed for longer stays so. Answers what now holds. */
   close(projectId: string, connectionId: string, limit: LimitReached, call?: Call): Closure;
   /** Whether the body of an answer of this status decides what it says of a limit. */
@@ -75,6 +77,8 @@ export interface Budget {
 
 const pollMs = 1_000;
 const cleanEveryMs = 3_600_000;
+/** For a shorter wait nobody looks. */
+const soonMs = 10_000;
 /** Refusals of calls that were under way together mean the same window: this little more does not move its end. */
 const sameWindowMs = 250;
 const shareEveryMs = 20;
@@ -110,35 +114,27 @@ export function createBudget(
   catalog: Catalog,
   { backfillReservePercent: reservePercent = 20 }: BudgetOptions = {},
 ): Budget {
-  const state: State = {
-    ground,
-    clock: createSharedClock(),
-    closures: new Map(),
-    untold: new Map(),
-    opened: new Map(),
-    lastReadAt: undefined,
-    quotas: new Map(),
-    days: new Map(),
-    stopping: new AbortController(),
-    channel: undefined,
-    loaded: undefined,
-    sharing: undefined,
-  };
+  const state = createState(ground);
   const namesOf = rememberedNames(catalog);
   const closed = (projectId: string, connectionId: string): Closure | undefined => {
     const found = state.closures.get(keyOf(projectId, connectionId));
     return found && found.until > state.clock.now() ? found : undefined;
   };
+  const waitMs: Budget['waitMs'] = (projectId, connectionId, priority) => {
+    const now = state.clock.now();
+    const until = closed(projectId, connectionId)?.until ?? now;
+    const key = keyOf(projectId, connectionId);
+    const day = dailyWaitMs(state.days.get(key), priority, { reservePercent, now });
+    return Math.max(until - now, reserveWaitMs(state.quotas.get(key), priority, now), day);
+  };
   return {
     ready: () => start(state),
     look: () => load(state),
     closed,
-    waitMs(projectId, connectionId, priority) {
-      const now = state.clock.now();
-      const until = closed(projectId, connectionId)?.until ?? now;
-      const key = keyOf(projectId, connectionId);
-      const day = dailyWaitMs(state.days.get(key), priority, { reservePercent, now });
-      return Math.max(until - now, reserveWaitMs(state.quotas.get(key), priority, now), day);
+    waitMs,
+    async surelyWaitMs(...about) {
+      if (waitMs(...about) > soonMs) await load(state);
+      return waitMs(...about);
     },
     close: (projectId, connectionId, limit, call) =>
       closeHere(state, { projectId, connectionId, ...call }, limit),
@@ -163,6 +159,23 @@ export function createBudget(
       await state.sharing;
       state.channel?.close();
     },
+  };
+}
+
+function createState(ground: Ground): State {
+  return {
+    ground,
+    clock: createSharedClock(),
+    closures: new Map(),
+    untold: new Map(),
+    opened: new Map(),
+    lastReadAt: undefined,
+    quotas: new Map(),
+    days: new Map(),
+    stopping: new AbortController(),
+    channel: undefined,
+    loaded: undefined,
+    sharing: undefined,
   };
 }
 

@@ -44,9 +44,7 @@ export function limitReached(
 
 function headerWaitMs(provider: Provider, answer: HttpAnswer, now: number): number | undefined {
   for (const name of provider.rateLimit?.after ?? ['retry-after']) {
-    const text = textOf(answer, name);
-    const wait =
-      text !== undefined && /^\d+\.\d+$/.test(text) ? Number(text) * 1000 : retryAfterMs(text, now);
+    const wait = retryAfterMs(textOf(answer, name), now);
     if (wait !== undefined) return wait;
   }
   for (const name of provider.rateLimit?.at ?? []) {

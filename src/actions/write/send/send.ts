@@ -59,9 +59,6 @@ export function senderOf(deps: WriteDeps): Sender {
   };
 }
 
-/** A shorter wait of a lane does not matter. */
-const soonMs = 10_000;
-
 async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
   const ready = await readyItem(deps, item);
   if ('failure' in ready) {
@@ -75,9 +72,7 @@ async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): P
     return { kind: 'outcomes', outcomes: item.records.map(() => ({ kind: 'notApplied', failure })) };
   }
   const { write, given, line } = ready;
-  // A window that was opened a moment ago may not be known here, and the lane would wait for its old end.
-  if (line.waitMs() > soonMs) await deps.connections.budget.look();
-  const inMs = line.waitMs();
+  const inMs = await line.surelyWaitMs();
   if (inMs > 0) return { kind: 'throttled', inMs };
   const context = contextOf(deps, write, line, item, work);
   const outcomes = await attemptWrite(write, given, { ...context, isRepeat: item.attempt > 1 });
@@ -199,6 +194,8 @@ interface Line {
   client: ProviderClient;
   /** Milliseconds until something may be sent; 0: now. */
   waitMs(): number;
+  /** The same, for who waits so long. */
+  surelyWaitMs(): Promise<number>;
   /** One answer is enough; what was kept back here says nothing. */
   heard(): Heard | undefined;
   /** Closes the window if an outcome says so: one record of an answer may, when the answer as a whole does not. */
@@ -220,6 +217,7 @@ async function openLine(
   const begunAt = budget.now();
   return {
     waitMs,
+    surelyWaitMs: () => budget.surelyWaitMs(projectId, connectionId, 'write'),
     heard: () => heard,
     client: {
       async send(request, maySend, told) {
