@@ -152,7 +152,7 @@ describe('write/lanes', () => {
     const [rescued] = await rescue(test.database, [{ ...heir, room: 10 }]);
     expect(rescued).toMatchObject({ operationId: item.operationId, attempt: 1, lease: heir.lease });
     expect(await finish(item)).toBe(false);
-    expect(await extend(test.database, [zombie], 60_000)).toEqual([]);
+    expect(await extend(test.database, [zombie], 60_000)).toEqual(new Set());
     expect(await count(test.database, "operation WHERE status = 'in_progress'")).toBe(1);
     if (!rescued) return;
     const lost = settle(rescued, allOutcomes(rescued, unknownOutcome('lost')), defaultRetryPolicy);
