@@ -50,6 +50,11 @@ export async function exported(platform: Platform, { move }: { move: boolean }):
   return body;
 }
 
+/** The file of an export with `move`. */
+export async function handedOver(from: Platform): Promise<ProjectFile> {
+  return (await exported(from, { move: true })).file;
+}
+
 export function imported(platform: Platform, file: ProjectFile): Promise<Answer<Import & ProblemBody>> {
   return platform.call<Import & ProblemBody>('POST', below(platform, '/imports'), { passphrase, file });
 }

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { groundOn } from '../connections/ground.fixture.ts';
-import { generateMasterKey } from '../kit/vault.ts';
-import { loadCatalog } from '../providers/index.ts';
-import { createTransfer, type Transfer } from './transfer.ts';
+import { transferOn } from './harness.fixture.ts';
+import type { Transfer } from './transfer.ts';
 
 const passphrase = 'correct horse battery staple';
 const projectOf = (at: number) => ({ id: `01920000-0000-7000-8000-00000000000${at}`, name: `project-${at}` });
@@ -13,11 +11,7 @@ describe('transfer/at-once', () => {
   let transfer: Transfer;
   beforeAll(async () => {
     test = await createTestDatabase();
-    transfer = createTransfer({
-      ...groundOn(test.database, generateMasterKey('k1')),
-      catalog: loadCatalog(),
-      projects: { boundKeepDays: (asked) => asked, forget: () => undefined },
-    });
+    transfer = transferOn(test.database);
   });
   afterAll(() => test?.drop());
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { groundOn } from '../connections/ground.fixture.ts';
 import { createVault, generateMasterKey, parseMasterKeys } from '../kit/vault.ts';
-import { loadCatalog } from '../providers/index.ts';
-import { createTransfer, type Transfer } from './transfer.ts';
+import { transferOn } from './harness.fixture.ts';
+import type { Transfer } from './transfer.ts';
 
 const project = { id: '01920000-0000-7000-8000-000000000001', name: 'sealed' };
 const app = '01920000-0000-7000-8000-000000000002';
@@ -14,11 +13,7 @@ describe('transfer/sealed', () => {
   let transfer: Transfer;
   beforeAll(async () => {
     test = await createTestDatabase();
-    transfer = createTransfer({
-      ...groundOn(test.database, generateMasterKey('k1')),
-      catalog: loadCatalog(),
-      projects: { boundKeepDays: (asked) => asked, forget: () => undefined },
-    });
+    transfer = transferOn(test.database);
   });
   afterAll(() => test?.drop());
 

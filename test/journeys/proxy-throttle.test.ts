@@ -270,4 +270,23 @@ describe('test/journeys/proxy-throttle', () => {
       await expect.poll(works, { timeout: 5_000 }).toBe(200);
     expect((await other.write('contacts', create())).status).toBe(429);
   });
+
+  it('budget: a limit of which a call tells that began before the customer connected again is none of theirs', async () => {
+    const acme = await customer();
+    for (const begin of [() => call(acme), () => acme.write('contacts', create())]) {
+      await refusedUntil2099();
+      await simulator(first.hubspot, 'POST', '/settings', { latencyMs: 1_500 });
+      const { seq } = (await requestsOf(first.hubspot)).at(-1) ?? { seq: 0 };
+      const underWay = begin();
+      await expect.poll(async () => (await requestsOf(first.hubspot, seq)).length).toBeGreaterThan(0);
+      await simulator(first.hubspot, 'POST', '/settings', { latencyMs: 0 });
+      expect(await connect(first, 'hubspot', acme.groupRef)).toBe(acme.connectionId);
+      expect((await underWay).status).toBe(429);
+      for (const works of [
+        async () => (await acme.write('contacts', create())).status,
+        async () => (await call(acme, { node: second })).status,
+      ])
+        await expect.poll(works, { timeout: 3_000 }).toBe(200);
+    }
+  });
 });

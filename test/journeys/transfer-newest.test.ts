@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProjectFile } from '../../src/transfer/schema.ts';
 import { connect, deploy } from '../customer.ts';
 import type { Platform } from '../platform.ts';
 import {
   below,
-  exported,
+  handedOver,
   imported,
   inVersion2,
   passphrase,
@@ -19,8 +18,6 @@ describe('test/journeys/transfer-newest', () => {
   let away: Platform;
   let id: string;
 
-  const handedOver = async (from: Platform): Promise<ProjectFile> =>
-    (await exported(from, { move: true })).file;
   async function renew(at: Platform): Promise<void> {
     const { status, text } = await at.call('GET', below(at, `/connections/${id}?refresh=force`));
     if (status !== 200) throw new Error(text);

@@ -3,7 +3,15 @@ import type { ProjectFile } from '../../src/transfer/schema.ts';
 import { connect, deploy } from '../customer.ts';
 import type { TestDatabase } from '../database.ts';
 import type { Platform } from '../platform.ts';
-import { below, exported, imported, inVersion2, startTwoServers, type TwoServers } from '../two-servers.ts';
+import {
+  below,
+  exported,
+  handedOver,
+  imported,
+  inVersion2,
+  startTwoServers,
+  type TwoServers,
+} from '../two-servers.ts';
 
 /** Which credentials count is decided by when a project was handed over, not by what each server counts for itself. */
 describe('test/journeys/transfer-rehearsed', () => {
@@ -12,8 +20,6 @@ describe('test/journeys/transfer-rehearsed', () => {
   let away: Platform;
   let id: string;
 
-  const handedOver = async (from: Platform): Promise<ProjectFile> =>
-    (await exported(from, { move: true })).file;
   const replacedBy = async (to: Platform, file: ProjectFile): Promise<number | undefined> =>
     (await imported(to, file)).body.replaced['connections'];
   const isRenewed = async (at: Platform): Promise<boolean> =>

@@ -171,12 +171,28 @@ describe('connections/budget', () => {
         const told = node.close(project, id, limit(80_000), { begunAt });
         expect(told.until).toBeGreaterThan(begunAt);
       }
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Nor does what the other node tells of it.
+    for (let n = 0; n < 30; n += 1) {
+      for (const id of [known, unknown]) expect(there.closed(project, id)).toBeUndefined();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
     for (const node of [here, there]) {
       await node.look();
       for (const id of [known, unknown]) expect(node.closed(project, id)).toBeUndefined();
     }
     expect(here.close(project, known, limit(20_000)).until).toBe(here.closed(project, known)?.until);
+  });
+
+  test('a short limit of new credentials does not keep the long one of those before', async () => {
+    const id = newId();
+    here.close(project, id, limit(3_600_000));
+    await expect.poll(() => stored(id)).toHaveLength(1);
+    await harness.ground.database.transaction((tx) => openWindow(tx, [project, id]));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    // This node may not know yet that the window was opened.
+    here.close(project, id, limit(5_000), { begunAt: here.now() });
+    await here.look();
+    expect(here.waitMs(project, id, 'write')).toBeLessThan(6_000);
   });
 
   test('who is to wait for long is told of what was opened a moment ago', async () => {

@@ -1,7 +1,7 @@
 import type { Ground } from '../../kit/ground.ts';
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import { sleep } from '../../kit/retry.ts';
-import { connectorOf, type Catalog } from '../../providers/index.ts';
+import { connectorOf, longestWaitMs, type Catalog } from '../../providers/index.ts';
 import { openBudgetChannel, type BudgetChannel } from './channel.ts';
 import {
   bodyDecides,
@@ -90,7 +90,7 @@ interface State {
   closures: Map<string, StoredClosure>;
   /** Closed here, and not told yet. */
   untold: Map<string, StoredClosure>;
-  /** When new credentials opened a window, of the last day. */
+  /** When new credentials opened a window; none was closed for longer than they are kept. */
   opened: Map<string, number>;
   /** By the database's clock. */
   lastReadAt: number | undefined;
@@ -214,10 +214,7 @@ function closeHere(
   const since = begunAt ?? now;
   const known = state.closures.get(key);
   const wished = now + limit.forMs;
-  if (known && known.until > now && known.until + sameWindowMs >= wished) {
-    known.since = Math.max(known.since, since);
-    return known;
-  }
+  if (known && known.until > now && known.until + sameWindowMs >= wished) return known;
   const until = Math.ceil(wished / 1000) * 1000;
   const closure = { projectId, connectionId, until, lockedOut: limit.lockedOut, since };
   if (limit.forMs <= 0 || since < (state.opened.get(key) ?? 0)) return closure;
@@ -314,11 +311,8 @@ function open({ closures, untold, opened }: State, { projectId, connectionId, at
   for (const known of [closures, untold]) if ((known.get(key)?.since ?? at) < at) known.delete(key);
 }
 
-/** No window is closed for longer. */
-const dayMs = 24 * 3_600_000;
-
 function forgetPast({ closures, opened, clock }: State): void {
   const now = clock.now();
   for (const [key, { until }] of closures) if (until <= now) closures.delete(key);
-  for (const [key, at] of opened) if (at < now - dayMs) opened.delete(key);
+  for (const [key, at] of opened) if (at < now - longestWaitMs) opened.delete(key);
 }

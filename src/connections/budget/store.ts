@@ -42,7 +42,7 @@ const open = statement(
      SET closed_until = least(budget.closed_until, svc_now()), locked_out = false, opened_at = svc_now()`,
 );
 
-// The clock comes with it, also when no window is closed. A transaction that opens one takes less than two minutes.
+// The clock comes with it, also when no window is closed. A transaction that opens a window commits within two minutes.
 const read = statement(
   'budget_read',
   `SELECT (extract(epoch FROM svc_now()) * 1000)::float8 AS now_ms, project_id, connection_id, locked_out,

@@ -70,7 +70,7 @@ function closeUnused(server: Server): void {
 
 /** How long idle connections stay open, so that a request on its way is still answered. */
 const idleMs = 300;
-/** How long the others stay on which nothing waits for an answer: their headers do not come to an end, or the body of what was refused. */
+/** How long a connection stays on which no request waits for its answer, though its headers, or the body of a refused request, still come. */
 const unaskedMs = 2_000;
 
 /** An answer that has just left is still read. */
@@ -83,7 +83,7 @@ function endUnasked(server: Server): void {
 }
 
 /**
- * Accepts no more connections, answers requests on open and guarded ones, and closes idle ones last. Not by the server's own
+ * Accepts no more connections, answers requests on open ones, and closes idle ones last. Its connections are watched (`guardConnections`). Not by the server's own
  * `close`, which closes idle ones first and loses a request that just arrived.
  */
 export async function drained(server: Server): Promise<void> {

@@ -347,8 +347,8 @@ export function sendProblem(
     problem: answer.code,
   };
   if (answer.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
-  // The framework ends the connection after a body that it refuses. While the caller still sends that would lose the answer, and with it
-  // those to what stands behind. The rest of the body is read and dropped.
+  // The framework says `Connection: close` where it refuses a body. A caller who still sends would lose the answer, and requests that
+  // stand behind would be done without one. The rest of the body is read and dropped.
   reply.removeHeader('connection');
   const retryAfter =
     answer.details.retryAfterSeconds ?? (answer.status === 503 && answer.retryable ? 2 : undefined);
