@@ -289,4 +289,25 @@ describe('test/journeys/proxy-throttle', () => {
         await expect.poll(works, { timeout: 3_000 }).toBe(200);
     }
   });
+
+  it('budget: a read goes on at once when the customer connected again, on a node that was not told', async () => {
+    const acme = await customer();
+    const content = {
+      provider: 'hubspot',
+      read: { objects: { contacts: { objectName: 'contacts', selectedFields: { email: true } } } },
+    };
+    const preview = async () => {
+      const path = '/projects/default/integrations/hubspot-crm/objects/contacts/read-preview';
+      const { status, text } = await second.call('POST', path, {
+        groupRef: acme.groupRef,
+        config: { content },
+      });
+      return { status, text };
+    };
+    await refusedUntil2099();
+    expect((await call(acme, { node: second })).status).toBe(429);
+    expect(await preview()).toMatchObject({ status: 429 });
+    await connect(first, 'hubspot', acme.groupRef);
+    expect(await preview()).toMatchObject({ status: 200 });
+  });
 });
