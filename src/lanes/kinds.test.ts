@@ -8,7 +8,7 @@ import { sleep } from '../kit/retry.ts';
 import { createWorker, defineKind, recordParts, type End, type Marked, type Worker } from './index.ts';
 import { loaderOf } from './jobs.ts';
 import { shareStatements } from './shared-statements.ts';
-import { claim, extend, firstProject, fold } from './store/lanes.ts';
+import { claim, extend, firstProject, fold, giveBack, hurry } from './store/lanes.ts';
 
 /** A work of pages that nobody in the product knows: each page is an end that is not done, and commits where it is. */
 interface Reading extends Marked {
@@ -148,12 +148,25 @@ describe('lanes/kinds', () => {
     expect(read).toEqual([first, second, later].map((id) => `${id} 1`));
   });
 
+  const claimAll = async () => {
+    await fold(test.database);
+    const asked = { afterProject: firstProject, perProject: 9, limit: 99, leaseMs: 30_000 };
+    return claim(test.database, { ...asked, lease: randomUUID() });
+  };
+
+  it('does not let a lane rest that was hurried after its holder saw what blocks it', async () => {
+    await queue('test reading', 1);
+    const [lane] = await claimAll();
+    await hurry(test.database, projectId, lane!.id);
+    await giveBack(test.database, [{ ...lane!, blockedMs: 86_400_000 }]);
+    const [again] = await claimAll();
+    expect(again).toMatchObject({ id: lane!.id });
+    // Once: what its next holder sees counts.
+    await giveBack(test.database, [{ ...again!, blockedMs: 86_400_000 }]);
+    expect(await claimAll()).toEqual([]);
+  });
+
   describe('a lane that its node claims again while it still works on it', () => {
-    const claimAll = async () => {
-      await fold(test.database);
-      const asked = { afterProject: firstProject, perProject: 9, limit: 99, leaseMs: 30_000 };
-      return claim(test.database, { ...asked, lease: randomUUID() });
-    };
     /** By the clock of the database, all leases are over. */
     const passTime = () => test.database.raw("UPDATE clock SET shift = shift + '31 seconds'");
     const sharedOf = () => {

@@ -46,7 +46,10 @@ const foldWakes = statement(
   RETURNING project_id, id`,
 );
 
-/** Steps from project to project, a few of the longest due lanes of each, so that no project's many lanes hide another's. */
+/**
+ * Steps from project to project, a few of the longest due lanes of each, so that no project's many lanes hide another's. A held
+ * lane without a `not_before` was hurried while it was held.
+ */
 const claimText = ({
   exists,
 }: Pick<GatheredSql, 'exists'>): string => `WITH RECURSIVE clock AS MATERIALIZED (SELECT svc_now() AS now),
@@ -62,7 +65,8 @@ const claimText = ({
       WHERE project_id = p.project_id AND due_at <= (SELECT now FROM clock) AND due_at < 'infinity'
       ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED) l
     WHERE p.project_id IS NOT NULL LIMIT $3)
-  UPDATE lane l SET lease = $4, due_at = (SELECT now FROM clock) + $5 * interval '1 millisecond'
+  UPDATE lane l SET lease = $4, due_at = (SELECT now FROM clock) + $5 * interval '1 millisecond',
+    not_before = greatest(l.not_before, 'epoch')
   FROM due WHERE l.project_id = due.project_id AND l.id = due.id
   RETURNING l.project_id AS "projectId", l.id, l.lease, l.wakes, l.kind,
     ${exists} AS gathers`;
@@ -91,14 +95,16 @@ const extendLeases = statement(
 /**
  * The row's own counter decides against a wake that was folded meanwhile: an update that waited for the fold sees it.
  * Sent rows keep the lane due, so that whoever claims it next rescues them; so do writes that wait for their turn in
- * a node's lane, which nobody sends any more. FOR UPDATE keeps takes out.
+ * a node's lane, which nobody sends any more. FOR UPDATE keeps takes out. A lane that was hurried while it was held does not
+ * rest: what blocks it was seen before.
  */
 const giveBackText = ({
   dueAt,
 }: Pick<GatheredSql, 'dueAt'>): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   held AS MATERIALIZED (
     SELECT l.project_id, l.id, l.kind, i.wakes, l.wakes AS wakes_now, l.paused,
-      greatest(l.not_before, (SELECT now FROM clock) + i.blocked_ms * interval '1 millisecond') AS not_before
+      greatest(l.not_before, (SELECT now FROM clock)
+        + CASE WHEN l.not_before = '-infinity' THEN 0 ELSE i.blocked_ms END * interval '1 millisecond') AS not_before
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::float8[]) AS i(project_id, id, lease, wakes, blocked_ms)
     JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
     ORDER BY l.project_id, l.id FOR UPDATE OF l),
