@@ -71,8 +71,7 @@ async function acceptRow(
   signedIn?: SessionRecord,
 ): Promise<Entered> {
   const { ground, passwords, sessions } = deps;
-  const email = (row.email ?? given.email)?.toLowerCase();
-  const known = await knownOf(deps, row, email);
+  const { email, known } = await whose(ground.database, row, given.email);
   if (known && kindOf(row) !== 'reset') {
     const isOwn = known.id === signedIn?.person_id;
     if (!isOwn) await checkPassword(deps, known.email, required(password), visitor);
@@ -80,10 +79,10 @@ async function acceptRow(
     sessions.forgetPerson(known.id);
     return isOwn ? { answer: await sessions.again(signedIn.hash) } : enter(deps, known, visitor);
   }
-  await assertFit(ground.database, required(password), known?.email ?? email ?? '');
+  await assertFit(ground.database, required(password), email);
   const hash = await passwords.hash(required(password));
   if (known) return reset(deps, row, { ...known, hash }, visitor);
-  const person = { id: newId(), email: email ?? '', name, password: hash, operator: false };
+  const person = { id: newId(), email, name, password: hash, operator: false };
   await inOwnName(person, visitor, () =>
     ground.database.transaction(async (tx) => {
       // First, so that of two who accept one link the later finds it over.
@@ -100,14 +99,21 @@ function required(password: string | undefined): string {
   throw refuse([{ in: 'body', name: 'password', detail: 'is required here' }]);
 }
 
-async function knownOf(
-  { ground: { database } }: SignInDeps,
+/** Who a link is for. The address of the request counts only where the link names nobody. Throws invitation-over. */
+async function whose(
+  db: Queryable,
   row: InvitationRow,
-  email: string | undefined,
-): Promise<persons.PersonRow | undefined> {
-  if (row.person_id === null && email === undefined)
+  given: string | undefined,
+): Promise<{ email: string; known?: persons.PersonRow | undefined }> {
+  if (row.person_id !== null) {
+    const known = await persons.findPerson(db, row.person_id);
+    if (!known) throw problem('invitation-over');
+    return { email: known.email, known };
+  }
+  const email = (row.email ?? given)?.toLowerCase();
+  if (email === undefined)
     throw refuse([{ in: 'body', name: 'email', detail: 'is required, since the link names none' }]);
-  return email === undefined ? personOf(database, row) : persons.findPersonByEmail(database, email);
+  return { email, known: await persons.findPersonByEmail(db, email) };
 }
 
 /** A new password ends all sessions, and the second factor, which may be what was lost. */

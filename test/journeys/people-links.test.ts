@@ -39,6 +39,30 @@ describe('test/journeys/people-links', () => {
     expect((await ada.call('GET', '/session')).status).toBe(401);
   }, 60_000);
 
+  it.each(['owner@example.com', 'nobody@example.com'])(
+    'a link for a new password is for whom it was made, whatever address is sent with it: %s',
+    async (email) => {
+      const whose = `of-${email}`;
+      await joinAs(platform, whose, 'viewer');
+      const link = linkSaid((await operate(test.url, 'people', 'reset', '--email', whose)).said);
+      const another = `${password} and more`;
+      const browser = openBrowser(platform.base);
+      const accepted = await browser.call('POST', '/invitations:accept', {
+        token: link,
+        email,
+        password: another,
+      });
+      expect(accepted.body).toMatchObject({
+        person: { email: whose, operator: false },
+        projects: [{ role: 'viewer' }],
+      });
+      const typed = { email, password: another };
+      expect((await openBrowser(platform.base).call('POST', '/session', typed)).status).toBe(401);
+      expect((await owner.call('GET', '/session')).status).toBe(200);
+    },
+    60_000,
+  );
+
   it.each([
     ['is removed', 'DELETE', undefined],
     ['is no owner any more', 'PATCH', { role: 'viewer' }],
