@@ -49,6 +49,11 @@ export function isId(text: string): boolean {
   return form.test(text);
 }
 
+/** An id as it is stored; other text as it is. The hexadecimal digits of a UUID may be capitals (RFC 9562, 4). */
+export function storedId(text: string): string {
+  return isId(text) ? text.toLowerCase() : text;
+}
+
 /** When an id of ours was made, in milliseconds since the epoch, by the clock of the node that made it. */
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -214,6 +214,19 @@ describe('test/journeys/audit', () => {
       expect(all).not.toContain(secret);
   });
 
+  it('finds by its id what was done to a thing, however its id was typed', async () => {
+    const { body } = await world.platform.call<{ id: string }>('POST', '/projects/audited/topics', {
+      name: 'typed',
+    });
+    const typed = body.id.toUpperCase();
+    expect((await world.platform.call('DELETE', `/projects/audited/topics/${typed}`)).status).toBe(204);
+    for (const id of [body.id, typed])
+      expect((await read(`?targetId=${id}`)).map(({ action }) => action)).toEqual([
+        'topic.deleted',
+        'topic.created',
+      ]);
+  });
+
   it('is read page by page, filtered, by full keys of the project only', async () => {
     // Up to now only: the service adds entries by itself meanwhile.
     const until = `to=${new Date().toISOString()}`;

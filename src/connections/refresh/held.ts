@@ -1,5 +1,6 @@
 import { createCache, type Cache } from '../../kit/cache.ts';
 import type { Ground } from '../../kit/ground.ts';
+import { storedId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Catalog } from '../../providers/index.ts';
 import {
@@ -141,7 +142,7 @@ function expiryOf(row: ConnectionRow): { expiresAt?: number } {
 }
 
 function nameOf([projectId, id]: ConnectionKey): string {
-  return `${projectId}/${id}`;
+  return `${projectId}/${storedId(id)}`;
 }
 
 function keyOf(name: string): ConnectionKey {

@@ -93,7 +93,9 @@ export type AuditEntry = Static<typeof AuditEntry>;
 export const AuditQuery = Type.Object(
   {
     action: Type.Optional(AuditAction),
-    targetId: Type.Optional(Type.String({ maxLength: 255 })),
+    targetId: Type.Optional(
+      Type.String({ maxLength: 255, description: 'Done to this; a UUID in any case.' }),
+    ),
     keyId: Type.Optional(Type.String({ maxLength: 255, description: 'Done with this key.' })),
     groupRef: Type.Optional(
       Type.String({

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { storedId } from '../../kit/ids.ts';
 import type { Actor } from '../actor.ts';
 import type { AuditAction } from './schema.ts';
 
@@ -73,7 +74,7 @@ export async function insertAuditEntry(tx: Queryable, entry: NewAuditEntry): Pro
   const { kind, keyId = null, groupRef = null, consumerRef = null, address = null, requestId = null } = actor;
   const { personId = null, email = null } = actor;
   const who = [kind, keyId, groupRef, consumerRef, address, requestId, personId, email];
-  const target = [action.split('.')[0], targetId];
+  const target = [action.split('.')[0], storedId(targetId)];
   await tx.rows(insert, [
     projectId,
     id,
@@ -99,7 +100,8 @@ export interface AuditFilter {
 /** Newest first. */
 export function listAuditEntries(db: Queryable, projectId: string, filter: AuditFilter): Promise<AuditRow[]> {
   const { before, action, targetId, keyId, groupRef, from, to, personId, limit } = filter;
-  const given = [action, targetId, keyId, groupRef, from, to, personId].map((value) => value ?? null);
+  const target = targetId === undefined ? null : storedId(targetId);
+  const given = [action, target, keyId, groupRef, from, to, personId].map((value) => value ?? null);
   const written = groupRef === undefined ? null : JSON.stringify(groupRef);
   return db.rows<AuditRow>(list, [projectId, before, ...given, limit, written]);
 }

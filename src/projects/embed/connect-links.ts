@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { actAs, assertReaches, currentActor, record, type Reach } from '../../events/index.ts';
 import { createCache } from '../../kit/cache.ts';
 import type { Ground } from '../../kit/ground.ts';
-import { isId, newId } from '../../kit/ids.ts';
+import { isId, newId, storedId } from '../../kit/ids.ts';
 import { createLookup } from '../../kit/lookup.ts';
 import { listOrPage } from '../../kit/paging.ts';
 import type { OptionalPageQuery, Page } from '../../kit/paging-schema.ts';
@@ -89,7 +89,8 @@ export function createConnectLinks(deps: ConnectLinkDeps): ConnectLinks {
         (rows) => rows.map(present),
       );
     },
-    async delete({ projectId, groupRef }, id) {
+    async delete({ projectId, groupRef }, given) {
+      const id = storedId(given);
       await database.transaction(async (tx) => {
         const group = isId(id) ? await store.deleteConnectLink(tx, { projectId, groupRef }, id) : undefined;
         if (group === undefined)
