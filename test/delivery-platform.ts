@@ -122,7 +122,9 @@ export async function openDeliveryPlatform() {
     );
   /** Makes what waits for a later attempt due now. */
   async function hurry(): Promise<void> {
-    await test.database.raw('UPDATE work SET due_at = svc_now() WHERE project_id = $1', [one.projectId]);
+    await test.database.raw('UPDATE work SET due_at = svc_now() WHERE project_id = $1 AND state = 0', [
+      one.projectId,
+    ]);
     await test.database.raw(
       'INSERT INTO wake (project_id, lane_id, due_at) SELECT DISTINCT project_id, lane_id, svc_now() FROM work WHERE project_id = $1',
       [one.projectId],

@@ -289,6 +289,7 @@ function startedItem(
     laneId: destinationId,
     isOfNode: true,
     lease,
+    mark: null,
     kind: 'delivery',
     ref: id,
     attempt: 1,

@@ -136,11 +136,12 @@ export function postponed(item: Marked, waitMs: number): DeliveryEnd {
   return { ...baseOf(item), done: false, waitMs, spent: false };
 }
 
-function baseOf({ projectId, seq, lease, ref, laneId }: Marked) {
+function baseOf({ projectId, seq, lease, mark, ref, laneId }: Marked) {
   return {
     projectId,
     seq,
     lease,
+    mark,
     messageId: ref,
     destinationId: laneId,
     outcome: undefined,

@@ -9,6 +9,8 @@ export interface Marked {
   /** The lane is, or was, a node's own: what stands there is never started from a lane. */
   isOfNode: boolean;
   lease: string;
+  /** Names this marking of the row under the lease; null where there is only one. */
+  mark: string | null;
   kind: string;
   /** What the kind knows it by. */
   ref: string;
@@ -27,6 +29,8 @@ export interface End {
   projectId: string;
   seq: string;
   lease: string;
+  /** Of the marking that it ends: the row may be marked again under the same lease. */
+  mark: string | null;
   /** Otherwise it goes back into its lane: a next attempt, or the next part of work that comes in parts. */
   done: boolean;
   /** Until it is due again, in milliseconds. */

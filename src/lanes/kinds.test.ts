@@ -1,14 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createLog } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
-import { createWorker, defineKind, recordParts, type End, type Marked, type Worker } from './index.ts';
+import {
+  createWorker,
+  defineKind,
+  putBack,
+  recordParts,
+  type End,
+  type Marked,
+  type Worker,
+} from './index.ts';
 import { loaderOf } from './jobs.ts';
 import { shareStatements } from './shared-statements.ts';
 import { claim, extend, firstProject, fold, giveBack, hurry } from './store/lanes.ts';
+import { take } from './store/work.ts';
 
 /** A work of pages that nobody in the product knows: each page is an end that is not done, and commits where it is. */
 interface Reading extends Marked {
@@ -27,12 +37,27 @@ const recordPages = statement(
   'test_reading_record',
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::int[])
-      WITH ORDINALITY AS i(project_id, seq, lease, done, wait_ms, spent, page, n)),
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::int[], $8::bigint[])
+      WITH ORDINALITY AS i(project_id, seq, lease, done, wait_ms, spent, page, mark, n)),
   ${recordParts},
   moved AS (UPDATE reading r SET page = k.page FROM kept k WHERE r.id = k.ref)
   SELECT n FROM kept`,
 );
+
+const recordEnds = async (db: Queryable, ends: readonly PageEnd[]): Promise<boolean[]> => {
+  const kept = await db.rows<{ n: string }>(recordPages, [
+    ends.map((end) => end.projectId),
+    ends.map(({ seq }) => seq),
+    ends.map(({ lease }) => lease),
+    ends.map(({ done }) => done),
+    ends.map(({ waitMs }) => waitMs),
+    ends.map(({ spent }) => spent),
+    ends.map(({ page }) => page),
+    ends.map(({ mark }) => mark),
+  ]);
+  return ends.map((_, at) => kept.some(({ n }) => Number(n) === at + 1));
+};
+const unended = (item: Marked): PageEnd => ({ ...item, done: false, waitMs: 0, spent: true, page: 1 });
 
 const projectId = '0190a000-0000-7000-8000-000000000001';
 
@@ -79,18 +104,7 @@ describe('lanes/kinds', () => {
     },
     rescued: 'again',
     unsent: (item, waitMs) => ({ ...item, done: false, waitMs, spent: false }),
-    async record(db, ends) {
-      const kept = await db.rows<{ n: string }>(recordPages, [
-        ends.map((end) => end.projectId),
-        ends.map(({ seq }) => seq),
-        ends.map(({ lease }) => lease),
-        ends.map(({ done }) => done),
-        ends.map(({ waitMs }) => waitMs),
-        ends.map(({ spent }) => spent),
-        ends.map(({ page }) => page),
-      ]);
-      return ends.map((_, at) => kept.some(({ n }) => Number(n) === at + 1));
-    },
+    record: recordEnds,
     about: ({ seq }) => ({ seq }),
   });
 
@@ -165,6 +179,27 @@ describe('lanes/kinds', () => {
     await giveBack(test.database, [{ ...again!, blockedMs: 86_400_000 }]);
     expect(await claimAll()).toEqual([]);
   });
+
+  it.each([
+    ['recorded', async (of: Marked) => (await recordEnds(test.database, [unended(of)]))[0]],
+    ['put back', (of: Marked) => putBack(test.database, of, 0, true)],
+  ])(
+    'refuses what is %s again of an attempt, where the next one began under the same lease',
+    async (_, end) => {
+      const id = await queue('test reading', 2);
+      const [lane] = await claimAll();
+      const takeOne = async () => (await take(test.database, [{ ...lane!, room: 1 }]))[0]!;
+      const first = await takeOne();
+      expect(await end(first)).toBe(true);
+      const second = await takeOne();
+      expect(second).toMatchObject({ ref: id, lease: first.lease });
+      expect(await end(first)).toBe(false);
+      expect(await rows(id)).toMatchObject([{ state: 1, attempt: 2 }]);
+      expect(await end(second)).toBe(true);
+      await test.database.raw('DELETE FROM work WHERE ref = $1', [id]);
+      await giveBack(test.database, [{ ...lane!, blockedMs: 0 }]);
+    },
+  );
 
   describe('a lane that its node claims again while it still works on it', () => {
     /** By the clock of the database, all leases are over. */

@@ -63,7 +63,8 @@ interface Holding {
   share: string;
   since: number;
   movedAt: number;
-  inFlight: Set<string>;
+  /** Of one row there may be two: an attempt whose record is repeated, and the next one. */
+  inFlight: Set<Job>;
   blockedUntil: number;
   /** There may be items that its former holder sent. */
   rescues: boolean;
@@ -239,14 +240,14 @@ function start(holding: Holding, job: Job, how: How, release: () => void): void 
   const { inFlight, deps } = holding;
   const { seq } = job.marked;
   holding.movedAt = performance.now();
-  inFlight.add(seq);
+  inFlight.add(job);
   void inSpan(spanOf(holding, job, how), () => finish(holding, job, how))
     .catch((error: unknown) => {
       holding.unrecorded.push(seq);
       deps.log.error({ ...job.about, err: error }, 'an outcome could not be recorded; it will be rescued');
     })
     .finally(() => {
-      inFlight.delete(seq);
+      inFlight.delete(job);
       holding.movedAt = performance.now();
       release();
       holding.bell.ring();

@@ -53,7 +53,7 @@ export function createRecorder<Ended extends End>(
       try {
         return await group.submit(form);
       } catch (error) {
-        // Repeating is safe: if the first one was committed, the row is gone and the repetition changes nothing.
+        // Repeating is safe: if the first one was committed, the row is gone, or its mark is, and the repetition changes nothing.
         if (signal?.aborted) throw error;
         const fault = faultOf(error);
         if (fault !== 'unable') group = alone;

@@ -79,6 +79,7 @@ export async function startOne(
     attempt: 1,
     seq: accepted?.seq ?? '',
     lease: lane.lease,
+    mark: null,
     done: true,
     waitMs: 0,
     spent: true,

@@ -27,6 +27,7 @@ export interface Settlement {
   attempt: number;
   seq: string;
   lease: string;
+  mark: string | null;
   done: boolean;
   /** Until the next attempt, in milliseconds; 0 when done. */
   waitMs: number;

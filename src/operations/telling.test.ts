@@ -38,6 +38,7 @@ describe('src/operations/store/record', () => {
       attempt: 1,
       seq: accepted?.seq ?? '',
       lease: lane.lease,
+      mark: null,
       done: true,
       waitMs: 0,
       spent: true,

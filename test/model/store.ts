@@ -235,11 +235,15 @@ function itemOf({ now }: Memory, row: Work, expired: boolean): WorkItem {
     earlier: new Map(errors.filter(({ index }) => open.has(index)).map((error) => [error.index, error])),
     seq: String(seq),
     lease: lease ?? '',
+    mark: String(row.dueAt),
   };
 }
 
 function record(memory: Memory, settled: Settlement): boolean {
-  const row = memory.work.find(({ seq, lease }) => String(seq) === settled.seq && lease === settled.lease);
+  const { seq, lease, mark } = settled;
+  const row = memory.work.find(
+    (one) => String(one.seq) === seq && one.lease === lease && String(one.dueAt) === mark,
+  );
   if (!row) return false;
   const { operation } = row;
   if (settled.done) {

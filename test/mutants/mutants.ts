@@ -61,16 +61,23 @@ export const mutants: Mutant[] = [
     changes: [
       {
         file: 'src/lanes/store/record-parts.ts',
-        find: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+        find: "WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease AND ${isMark('i.mark')}",
         replace: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq',
       },
       {
         file: 'src/lanes/store/record-parts.ts',
-        find: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+        find: "WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease AND ${isMark('i.mark')}",
         replace: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq',
       },
     ],
     tests: ['src/actions/write/lanes.test.ts'],
+  },
+  {
+    name: 'the fence of a record is the lease of its lane alone',
+    changes: [
+      { file: 'src/lanes/store/record-parts.ts', find: '`(${mark} IS NULL OR ', replace: '`(true OR ' },
+    ],
+    tests: ['src/lanes/kinds.test.ts'],
   },
   {
     name: 'started marker after the send',

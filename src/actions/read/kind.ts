@@ -52,11 +52,12 @@ function isRunning(item: RunItem): item is RunningItem {
 }
 
 /** The work row of a run that has ended; nothing else is left to do. */
-function goneEnd({ projectId, seq, lease, ref, attempt }: RunItem): RunEnd {
+function goneEnd({ projectId, seq, lease, mark, ref, attempt }: RunItem): RunEnd {
   return {
     projectId,
     seq,
     lease,
+    mark,
     operationId: ref,
     installationId: ref,
     actionType: 'read',

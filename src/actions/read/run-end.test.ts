@@ -29,6 +29,7 @@ const item = (given: Partial<Run> = {}): RunningItem => ({
   laneId: 'l',
   isOfNode: false,
   lease: 'x',
+  mark: null,
   kind: 'read',
   ref: 'o',
   attempt: 1,

@@ -76,7 +76,7 @@ export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOpti
 
 /** The end of an attempt that changes nothing. */
 function underWay(
-  { run, projectId, seq, lease, attempt }: RunningItem,
+  { run, projectId, seq, lease, mark, attempt }: RunningItem,
   place: Place,
   pauseAfter: number,
 ): RunEnd {
@@ -85,6 +85,7 @@ function underWay(
     projectId,
     seq,
     lease,
+    mark,
     operationId,
     installationId,
     actionType: 'read',

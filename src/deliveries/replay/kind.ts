@@ -85,11 +85,12 @@ async function queueSome(
   return end(step, ids.length > 0 ? nextStepMs : 0);
 }
 
-function baseOf({ projectId, seq, lease, ref, laneId }: Marked) {
+function baseOf({ projectId, seq, lease, mark, ref, laneId }: Marked) {
   return {
     projectId,
     seq,
     lease,
+    mark,
     replayId: ref,
     destinationId: laneId,
     // Steps are no attempts.

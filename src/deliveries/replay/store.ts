@@ -315,7 +315,8 @@ const record = statement(
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::uuid[], $8::text[],
-      $9::text[]) WITH ORDINALITY AS i(project_id, seq, lease, done, wait_ms, spent, place, status, reason, n)),
+      $9::text[], $12::bigint[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, place, status, reason, mark, n)),
   ${recordParts},
   running AS MATERIALIZED (
     SELECT k.n, k.project_id, k.lane_id, k.place, k.status, k.reason, r.id FROM kept k
@@ -361,6 +362,7 @@ export async function recordReplays(db: Queryable, ends: readonly ReplayEnd[]): 
     column(({ step }) => step?.reason ?? null),
     found.map(({ n }) => n),
     found.map(({ id }) => id),
+    column((end) => end.mark),
   ]);
   const held = new Set(kept.map((row) => Number(row.n)));
   return ends.map((_, at) => held.has(at + 1));

@@ -33,8 +33,8 @@ const emptied = `empty AS MATERIALIZED (
 const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[],
-      $8::smallint[], $9::text[], $10::text[], $11::boolean[]) WITH ORDINALITY
-      AS i(project_id, seq, lease, done, wait_ms, spent, status, http_status, error, entry, empties, n)),
+      $8::smallint[], $9::text[], $10::text[], $11::boolean[], $12::bigint[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, http_status, error, entry, empties, mark, n)),
   ${recordParts},
   wakes AS (${woken('SELECT * FROM returned WHERE home_id IS NOT NULL')}),
   ended AS MATERIALIZED (
@@ -79,7 +79,7 @@ const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT 
       dead_letters = d.dead_letters + s.dead, dead_since = CASE WHEN s.dead > 0 THEN coalesce(d.dead_since, now) ELSE d.dead_since END
     FROM clock, standing s
     WHERE d.project_id = s.project_id AND d.id = s.lane_id AND (s.dead > 0 OR s.works = (d.failing_since IS NOT NULL))),
-  ${countedEnds(12)}${rest}
+  ${countedEnds(13)}${rest}
   SELECT n FROM kept`;
 
 const recordGroup = statement('deliveries_record', recording(''));
@@ -103,6 +103,7 @@ export async function recordDeliveries(db: Queryable, ends: readonly DeliveryEnd
       column(({ outcome }) => (outcome?.error === undefined ? null : storable(outcome.error))),
       column(({ outcome }) => (outcome?.entry === undefined ? null : storableJson(outcome.entry))),
       column(({ empties }) => empties === true),
+      column((end) => end.mark),
       ...countedColumns(ends.map(countedOf)),
     ],
   );

@@ -1,19 +1,28 @@
 /**
+ * What names a marking among those under one lease: when the item was due, to the microsecond. Only what goes back becomes due again, and
+ * later than it was: nothing changes `due_at` of what is marked.
+ */
+export const markOf = (row: string): string => `(extract(epoch FROM ${row}.due_at) * 1000000)::bigint`;
+
+/** A work row `w` is still marked as it was; one that was accepted as started is so only once under its lease, and has no name. */
+export const isMark = (mark: string): string => `(${mark} IS NULL OR ${mark} = ${markOf('w')})`;
+
+/**
  * Parts of a statement that records the ends of attempts, so that a room records what became of its items together with
- * them. The statement has a CTE `clock(now)` and a CTE `input` with the columns project_id, seq, lease, done, wait_ms, spent
+ * them. The statement has a CTE `clock(now)` and a CTE `input` with the columns project_id, seq, lease, mark, done, wait_ms, spent
  * and whatever else the room records; `kept` has them all of each item whose fence held, and `ref`, `lane_id`, `attempt` and
  * `due_at` (NULL when it is done) of its work row, `home_id` and `trace`. What was accepted in the lane of a node has the lane where it belongs,
  * and is returned there; the statement wakes that lane.
  */
 export const recordParts = `finished AS (
     DELETE FROM work w USING input i
-    WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
+    WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease AND ${isMark('i.mark')}
     RETURNING i.*, w.ref, coalesce(w.home_id, w.lane_id) AS lane_id, w.home_id, w.attempt, w.ordered,
       w.trace, NULL::timestamptz AS due_at),
   returned AS (
     UPDATE work w SET state = 0, lease = NULL, attempt = w.attempt - (NOT i.spent)::int, lane_id = coalesce(w.home_id, w.lane_id),
       due_at = (SELECT now FROM clock) + i.wait_ms * interval '1 millisecond'
-    FROM input i WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease
+    FROM input i WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease AND ${isMark('i.mark')}
     RETURNING i.*, w.ref, w.lane_id, w.home_id, w.attempt, w.ordered, w.trace, w.due_at),
   kept AS MATERIALIZED (SELECT * FROM finished UNION ALL SELECT * FROM returned),
   freed AS (

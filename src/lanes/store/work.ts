@@ -1,7 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { Marked } from '../kind.ts';
-import { woken } from './record-parts.ts';
+import { isMark, markOf, woken } from './record-parts.ts';
 import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
 
 /** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit. */
@@ -12,7 +12,7 @@ const heldLanes = (condition: string): string => `held AS MATERIALIZED (
   WHERE l.due_at > (SELECT now FROM clock) ${condition}
   FOR KEY SHARE OF l)`;
 
-const markedColumns = `m.project_id AS "projectId", m.seq, m.lane_id AS "laneId", m.of_node AS "isOfNode", m.lease, m.kind,
+const markedColumns = `m.project_id AS "projectId", m.seq, m.lane_id AS "laneId", m.of_node AS "isOfNode", m.lease, ${markOf('m')} AS mark, m.kind,
   m.ref, m.attempt, m.expired, m.trace,
   (extract(epoch FROM m.deadline - (SELECT now FROM clock)) * 1000)::float8 AS "remainingMs"`;
 
@@ -82,9 +82,10 @@ const unmarkItems = statement(
 const putItemBack = statement(
   'work_put_back',
   `WITH back AS (
-    UPDATE work SET state = 0, lease = NULL, due_at = svc_now() + $4 * interval '1 millisecond',
+    UPDATE work w SET state = 0, lease = NULL, due_at = svc_now() + $4 * interval '1 millisecond',
       attempt = attempt - (NOT $5)::int, lane_id = coalesce(home_id, lane_id)
-    WHERE project_id = $1 AND seq = $2 AND lease = $3 RETURNING project_id, seq, lane_id, home_id, due_at),
+    WHERE project_id = $1 AND seq = $2 AND lease = $3 AND ${isMark('$6::bigint')}
+    RETURNING project_id, seq, lane_id, home_id, due_at),
   woken AS (${woken('SELECT * FROM back WHERE home_id IS NOT NULL')})
   SELECT seq FROM back`,
 );
@@ -191,11 +192,11 @@ function laneColumns(lanes: readonly TakeRequest[]): unknown[][] {
 /** Answers whether the fence held. */
 export async function putBack(
   db: Queryable,
-  { projectId, seq, lease }: Pick<Marked, 'projectId' | 'seq' | 'lease'>,
+  { projectId, seq, lease, mark }: Pick<Marked, 'projectId' | 'seq' | 'lease' | 'mark'>,
   waitMs: number,
   spent: boolean,
 ): Promise<boolean> {
-  return (await db.rows(putItemBack, [projectId, seq, lease, waitMs, spent])).length > 0;
+  return (await db.rows(putItemBack, [projectId, seq, lease, waitMs, spent, mark])).length > 0;
 }
 
 /** Marks what is parked under a node's lane as started, if its turn has come and the lane is still held; answers whether. */

@@ -42,8 +42,8 @@ const recordText = ({ guard, unless, told, counted, answer }: RecordParts): stri
   ${guard}
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[],
-      $8::text[], $9::json[], $10::int[], $11::int[], $12::int[]) WITH ORDINALITY
-      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, succeeded, failed, unknown, n)
+      $8::text[], $9::json[], $10::int[], $11::int[], $12::int[], $26::bigint[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, succeeded, failed, unknown, mark, n)
     ${unless}),
   ${recordParts},
   outcomes AS MATERIALIZED (
@@ -82,10 +82,10 @@ const recordText = ({ guard, unless, told, counted, answer }: RecordParts): stri
 const recordUntold = statement(
   'work_record',
   recordText({
-    guard: `routes AS MATERIALIZED (SELECT ${isTold('ANY ($26::uuid[])')} AS told),`,
+    guard: `routes AS MATERIALIZED (SELECT ${isTold('ANY ($27::uuid[])')} AS told),`,
     unless: 'WHERE NOT (SELECT told FROM routes)',
     told: '',
-    counted: 27,
+    counted: 28,
     answer: 'n, false AS told FROM kept UNION ALL SELECT NULL, true FROM routes WHERE told',
   }),
 );
@@ -104,10 +104,10 @@ const recordTold = statement(
   recordText({
     guard: '',
     unless: '',
-    counted: 30,
+    counted: 31,
     told: `, ending AS MATERIALIZED (
     SELECT k.n, k.project_id, k.ref, k.trace, x.id, x.installation_id, x.object
-    FROM unnest($26::bigint[], $27::uuid[], $28::uuid[], $29::text[]) AS x(n, id, installation_id, object)
+    FROM unnest($27::bigint[], $28::uuid[], $29::uuid[], $30::text[]) AS x(n, id, installation_id, object)
     JOIN kept k ON k.n = x.n WHERE ${isTold('k.project_id')}),
   results AS MATERIALIZED (
     SELECT e.id, bool_and(r.outcome->>'kind' = 'applied') AS success,
@@ -139,7 +139,7 @@ const recordTold = statement(
     FROM kept
     UNION ALL
     SELECT e.n, true, s.message_id, s.destination_id, s.work_seq, s.seq, s.group_ref, s.created_at, s.trace, s.body
-    FROM ${tellText('(SELECT array_agg(event) FROM told_events)', 33)} s JOIN ending e ON e.id = s.event_id`,
+    FROM ${tellText('(SELECT array_agg(event) FROM told_events)', 34)} s JOIN ending e ON e.id = s.event_id`,
   }),
 );
 
@@ -283,5 +283,6 @@ function columnsOf(settled: readonly Settlement[]): unknown[] {
     answers.map((one) => one.key.key),
     answers.map((one) => one.status),
     answers.map((one) => JSON.stringify(one.body)),
+    column((one) => one.mark),
   ];
 }

@@ -22,12 +22,12 @@ const changes: Record<Control, Change[]> = {
     ...sooner,
     {
       file: 'src/lanes/store/record-parts.ts',
-      find: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+      find: "WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease AND ${isMark('i.mark')}",
       replace: 'WHERE i.done AND w.project_id = i.project_id AND w.seq = i.seq',
     },
     {
       file: 'src/lanes/store/record-parts.ts',
-      find: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease',
+      find: "WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq AND w.lease = i.lease AND ${isMark('i.mark')}",
       replace: 'WHERE NOT i.done AND w.project_id = i.project_id AND w.seq = i.seq',
     },
     {

@@ -52,8 +52,8 @@ const recordEnds = statement(
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[], $8::text[],
-      $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[]) WITH ORDINALITY
-      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, n)),
+      $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[], $18::bigint[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, mark, n)),
   ${recordParts},
   stands AS MATERIALIZED (
     SELECT k.n, r.emitted, jsonb_strip_nulls(
@@ -91,7 +91,7 @@ const recordEnds = statement(
     `SELECT k.project_id, k.ref AS operation_id, x.id, x.severity, x.message
     FROM unnest($14::int[], $15::uuid[], $16::text[], $17::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,
   )},
-  ${countedEnds(18)}
+  ${countedEnds(19)}
   SELECT k.n::int AS n, coalesce(f.paused, false) AS paused FROM kept k LEFT JOIN feeds f ON f.n = k.n`,
 );
 
@@ -120,6 +120,7 @@ export async function record(
     logs.map(({ id }) => id),
     logs.map(({ severity }) => severity),
     logs.map(({ msg, details = {}, end }) => storableJson({ msg, operation_id: end.operationId, details })),
+    column((one) => one.mark),
     // The work row of a run that had ended already has no object.
     ...countedColumns(ends.map((end) => (end.resource === '' ? [] : countedOf(end)))),
   ]);

@@ -127,6 +127,7 @@ function itemOf(intake: MarkedIntake, lane: NodeLane, operationId: string, seq: 
     operationId,
     seq,
     lease: lane.lease,
+    mark: null,
     laneId: lane.id,
     records: intake.records.map((payload, index) => ({ index, payload })),
     attempt: 1,

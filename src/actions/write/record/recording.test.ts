@@ -57,8 +57,11 @@ describe('write/recording', () => {
     await test.drop();
   });
 
-  async function work(answer: Parameters<typeof handlerOf>[0]): Promise<void> {
-    const worker = createWorker(groundOf(test.database), {
+  async function work(
+    answer: Parameters<typeof handlerOf>[0],
+    database: Database = test.database,
+  ): Promise<void> {
+    const worker = createWorker(groundOf(database), {
       sender: {
         ...handlerOf(answer),
         findOut: async (item) => {
@@ -115,6 +118,36 @@ describe('write/recording', () => {
     );
     await ended(operationId);
     expect([isLost, resolvedUnknown]).toEqual([true, 1]);
+  });
+
+  it('makes one attempt at a time, although the answer to the record of one that is made again at once was lost', async () => {
+    let recorded = 0;
+    const rows: Database['rows'] = async (statement, values) => {
+      if (!statement.name.startsWith('work_record')) return test.database.rows<never>(statement, values);
+      recorded += 1;
+      if (recorded === 2) await until('the next attempt begins', async () => underWay.begun === 2, 5_000);
+      const found = await test.database.rows<never>(statement, values);
+      if (recorded > 1) return found;
+      await test.database.raw('UPDATE work SET due_at = svc_now() WHERE state = 0');
+      throw problem('database-unavailable');
+    };
+    const underWay = { now: 0, most: 0, begun: 0 };
+    await work(
+      async (item) => {
+        underWay.begun += 1;
+        underWay.now += 1;
+        underWay.most = Math.max(underWay.most, underWay.now);
+        if (underWay.begun === 2) await sleep(1_000);
+        underWay.now -= 1;
+        return underWay.begun === 1 ? failed(item, true) : applied(item);
+      },
+      { ...test.database, rows },
+    );
+    const { operationId } = await operations.acceptQueued(intake());
+    await ended(operationId);
+    expect(underWay).toEqual({ now: 0, most: 1, begun: 2 });
+    expect(await operation(operationId)).toMatchObject({ status: 'success' });
+    expect(recorded).toBe(3);
   });
 
   it('finds the records that other operations of the installation made', async () => {

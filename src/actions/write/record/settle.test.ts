@@ -30,6 +30,7 @@ function item(more: Partial<WorkItem> = {}): WorkItem {
     earlier: new Map(),
     seq: '1',
     lease: 'f',
+    mark: null,
     expired: false,
     unreadBytes: 0,
     ...more,

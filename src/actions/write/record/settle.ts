@@ -243,8 +243,10 @@ function resolutionOf(outcomes: readonly RecordOutcome[]): Record<string, string
 
 type Base = 'projectId' | 'operationId' | 'installationId' | 'actionType' | 'resource' | 'place' | 'attempt';
 
-function base(item: WorkItem): Pick<Settlement, Base | 'seq' | 'lease' | 'succeeded' | 'failed' | 'unknown'> {
-  const { projectId, operationId, installationId, actionType, resource, attempt, seq, lease } = item;
+function base(
+  item: WorkItem,
+): Pick<Settlement, Base | 'seq' | 'lease' | 'mark' | 'succeeded' | 'failed' | 'unknown'> {
+  const { projectId, operationId, installationId, actionType, resource, attempt, seq, lease, mark } = item;
   return {
     projectId,
     operationId,
@@ -255,6 +257,7 @@ function base(item: WorkItem): Pick<Settlement, Base | 'seq' | 'lease' | 'succee
     attempt,
     seq,
     lease,
+    mark,
     succeeded: 0,
     failed: 0,
     unknown: 0,
