@@ -13,6 +13,7 @@ import {
   recordParts,
   type End,
   type Marked,
+  type WorkContext,
   type Worker,
 } from './index.ts';
 import { loaderOf } from './jobs.ts';
@@ -68,7 +69,7 @@ describe('lanes/kinds', () => {
   let read: string[] = [];
   let told: { ref: string }[] = [];
   /** Before a page is read. */
-  let hinder: (item: Reading) => Promise<void> = async () => undefined;
+  let hinder: (item: Reading, context: WorkContext) => Promise<void> = async () => undefined;
 
   beforeAll(async () => {
     test = await createTestDatabase();
@@ -96,8 +97,8 @@ describe('lanes/kinds', () => {
         return row ? [{ ...row, ...own }] : [];
       });
     },
-    async run(item) {
-      await hinder(item);
+    async run(item, context) {
+      await hinder(item, context);
       const page = item.page + 1;
       read.push(`${item.ref} ${page}`);
       return { end: { ...item, done: page === item.pages, waitMs: 0, spent: false, page } };
@@ -202,6 +203,24 @@ describe('lanes/kinds', () => {
   );
 
   describe('a lane that its node claims again while it still works on it', () => {
+    it('cuts off what it has under way there before it starts anything anew', async () => {
+      const [id, other] = [await queue('test reading', 1), await queue('test reading', 1)];
+      const begun: { ref: string; signal: AbortSignal }[] = [];
+      const states: boolean[] = [];
+      hinder = async ({ ref }, { signal }) => {
+        states.push(...begun.filter((one) => one.ref === ref).map((one) => one.signal.aborted));
+        begun.push({ ref, signal });
+        if (begun.length <= 2) await sleep(5_000, signal);
+      };
+      const worker = await work();
+      await until(() => begun.length).toBe(2);
+      await test.database.raw("UPDATE clock SET shift = shift + '61 seconds'");
+      worker.hint();
+      await until(() => rows(id)).toMatchObject([{ page: 1, state: null }]);
+      await until(() => rows(other)).toMatchObject([{ page: 1, state: null }]);
+      expect(states).toEqual([true, true]);
+    });
+
     /** By the clock of the database, all leases are over. */
     const passTime = () => test.database.raw("UPDATE clock SET shift = shift + '31 seconds'");
     const sharedOf = () => {

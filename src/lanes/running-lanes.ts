@@ -1,4 +1,5 @@
 import type { RunningLane } from './lane-runner.ts';
+import type { LaneKey } from './store/lanes.ts';
 
 /**
  * What a worker works on. A lane may be in it twice: claimed again by this node, since its lease was over by the database's clock, while
@@ -10,6 +11,8 @@ export interface RunningLanes extends Iterable<RunningLane> {
   has(running: RunningLane): boolean;
   delete(running: RunningLane): void;
   clear(): void;
+  /** The lane is claimed anew, so that no former lease of it holds: what is under way there is aborted. */
+  cutFormer(lane: LaneKey): void;
   /** There may be new items in the lanes of this id. */
   poke(laneId: string): void;
 }
@@ -38,6 +41,9 @@ export function createRunningLanes(): RunningLanes {
     clear() {
       all.clear();
       byId.clear();
+    },
+    cutFormer({ projectId, id }) {
+      for (const running of byId.get(id) ?? []) if (running.lane.projectId === projectId) running.cut();
     },
     poke(laneId) {
       for (const running of byId.get(laneId) ?? []) running.poke();

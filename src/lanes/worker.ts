@@ -208,6 +208,7 @@ async function foldAndClaim(state: State): Promise<boolean> {
     gathering: state.gathering,
   });
   for (const one of claimed) {
+    lanes.cutFormer(one.lane);
     const running = runLane(one, state.runner);
     lanes.add(running);
     void running.done.finally(() => {
