@@ -19,7 +19,7 @@ import {
 import { loaderOf } from './jobs.ts';
 import { shareStatements } from './shared-statements.ts';
 import { claim, extend, firstProject, fold, giveBack, hurry } from './store/lanes.ts';
-import { take } from './store/work.ts';
+import { giveBackUnmarked, rescue, take } from './store/work.ts';
 
 /** A work of pages that nobody in the product knows: each page is an end that is not done, and commits where it is. */
 interface Reading extends Marked {
@@ -202,15 +202,40 @@ describe('lanes/kinds', () => {
     },
   );
 
+  it('unmarks what a take marked whose answer was lost while its commit was still to come', async () => {
+    const id = await queue('test reading', 1);
+    const [lane] = await claimAll();
+    const given = { ...lane!, blockedMs: 0 };
+    let isGiven: Promise<void> | undefined;
+    await test.database.transaction(async (tx) => {
+      expect(await take(tx, [{ ...lane!, room: 1 }])).toMatchObject([{ ref: id }]);
+      isGiven = giveBackUnmarked(test.database, given, []);
+      await until(() =>
+        test.database.raw(
+          "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        ),
+      ).toEqual([{ n: 1 }]);
+    });
+    await isGiven;
+    const next = (await claimAll()).map((one) => Object.assign({ room: 1 }, one));
+    expect(await rescue(test.database, next)).toEqual([]);
+    expect(await take(test.database, next)).toMatchObject([{ ref: id, attempt: 1 }]);
+    expect(await take(test.database, [{ ...lane!, room: 1 }])).toEqual([]);
+    await test.database.raw('DELETE FROM work WHERE ref = $1', [id]);
+    await giveBack(test.database, [{ ...next[0]!, blockedMs: 0 }]);
+  });
+
   describe('a lane that its node claims again while it still works on it', () => {
     it('cuts off what it has under way there before it starts anything anew', async () => {
       const [id, other] = [await queue('test reading', 1), await queue('test reading', 1)];
       const begun: { ref: string; signal: AbortSignal }[] = [];
-      const states: boolean[] = [];
+      const of = (ref: string) => begun.filter((one) => one.ref === ref);
+      const wereCut: boolean[] = [];
       hinder = async ({ ref }, { signal }) => {
-        states.push(...begun.filter((one) => one.ref === ref).map((one) => one.signal.aborted));
+        wereCut.push(...of(ref).map((one) => one.signal.aborted));
         begun.push({ ref, signal });
-        if (begun.length <= 2) await sleep(5_000, signal);
+        // The first ends once the next one has begun.
+        while (of(ref).length < 2) await sleep(10);
       };
       const worker = await work();
       await until(() => begun.length).toBe(2);
@@ -218,7 +243,7 @@ describe('lanes/kinds', () => {
       worker.hint();
       await until(() => rows(id)).toMatchObject([{ page: 1, state: null }]);
       await until(() => rows(other)).toMatchObject([{ page: 1, state: null }]);
-      expect(states).toEqual([true, true]);
+      expect(wereCut).toEqual([true, true]);
     });
 
     /** By the clock of the database, all leases are over. */

@@ -10,14 +10,14 @@ import type { Finished, Job } from './jobs.ts';
 import type { WorkContext } from './kind.ts';
 import type { Pool } from './pool.ts';
 import type { SharedStatements } from './shared-statements.ts';
-import type { HeldLane } from './store/lanes.ts';
+import type { GivenLane, HeldLane } from './store/lanes.ts';
 
 /** Between two looks at what gathers, so that a stream of acceptances does not become one of looks. */
 const preparePauseMs = 50;
 
 /** What a runner needs of its worker; takes and give-backs of all lanes share statements. */
 export interface RunnerDeps extends SharedStatements {
-  unmark(lane: HeldLane, except: readonly string[]): Promise<void>;
+  giveBackUnmarked(lane: GivenLane, except: readonly string[]): Promise<void>;
   /** Of what runs at once. */
   places: Pool;
   /** Of large items in memory. */
@@ -315,8 +315,8 @@ async function leave(holding: Holding): Promise<void> {
   const { lane, deps, context, takeFailed, unrecorded, blockedUntil } = holding;
   for (;;) {
     try {
-      if (takeFailed) await deps.unmark(lane, unrecorded);
-      await deps.giveBack({ ...lane, blockedMs: Math.max(0, blockedUntil - performance.now()) });
+      const given = { ...lane, blockedMs: Math.max(0, blockedUntil - performance.now()) };
+      await (takeFailed ? deps.giveBackUnmarked(given, unrecorded) : deps.giveBack(given));
       return;
     } catch (error) {
       deps.log.warn({ err: error, lane: lane.id }, 'a lane could not be given back');

@@ -11,7 +11,7 @@ import { createRunningLanes, type RunningLanes } from './running-lanes.ts';
 import { createPool } from './pool.ts';
 import { shareStatements } from './shared-statements.ts';
 import { extend, firstProject, fold, giveBack, plain, type Gathering } from './store/lanes.ts';
-import { unmark } from './store/work.ts';
+import { giveBackUnmarked } from './store/work.ts';
 import { createVacuum, type Vacuum } from './vacuum.ts';
 
 export interface WorkerOptions {
@@ -141,7 +141,7 @@ function createState(ground: Ground, options: WorkerOptions): State {
   const runner: RunnerDeps = {
     ...shareStatements(database, load, gathers),
     ...settings,
-    unmark: (lane, except) => unmark(database, lane, except),
+    giveBackUnmarked: (lane, except) => giveBackUnmarked(database, lane, except, gathers?.statements),
     places: createPool(settings.maxConcurrentItems),
     bytes: createBytes(settings.bytesInMemory),
     breaker: createBreaker(),

@@ -1,8 +1,16 @@
-import type { Queryable } from '../../kit/db/database.ts';
+import type { Database, Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { Marked } from '../kind.ts';
 import { isMark, markOf, woken } from './record-parts.ts';
-import { itsTurn, markedOrParked, priorities, type LaneKey } from './lanes.ts';
+import {
+  giveBack,
+  itsTurn,
+  markedOrParked,
+  priorities,
+  type Gathering,
+  type GivenLane,
+  type LaneKey,
+} from './lanes.ts';
 
 /** Lanes of the caller whose lease holds. The key-share lock keeps claims and give-backs out until the commit. */
 const heldLanes = (condition: string): string => `held AS MATERIALIZED (
@@ -69,6 +77,12 @@ const findStrayItems = statement(
     CROSS JOIN LATERAL (${markedOrParked('w.lease = i.lease')}) w
     WHERE w.ref <> ALL ($4::uuid[]) LIMIT 100)
   SELECT ${markedColumns} FROM m`,
+);
+
+/** Waits for a take that has not committed yet, and keeps a later one out. */
+const lockHeldLane = statement(
+  'lane_lock_held',
+  `SELECT id FROM lane WHERE project_id = $1 AND id = $2 AND lease = $3 FOR UPDATE`,
 );
 
 /** For a take whose answer was lost: what it may have marked was never sent by us. */
@@ -176,8 +190,22 @@ export async function findStray(
   return db.rows(findStrayItems, [projects, ids, leases, known]);
 }
 
-export async function unmark(db: Queryable, lane: LaneKey, except: readonly string[]): Promise<void> {
-  await db.rows(unmarkItems, [lane.projectId, lane.id, lane.lease, except]);
+/**
+ * Gives a lane back whose take was not answered, and unmarks what that may have marked, except what was sent. The marks are seen by a
+ * statement that begins once the lane is locked.
+ */
+export async function giveBackUnmarked(
+  db: Database,
+  lane: GivenLane,
+  except: readonly string[],
+  gathering?: Gathering,
+): Promise<void> {
+  const key = [lane.projectId, lane.id, lane.lease];
+  await db.transaction(async (tx) => {
+    await tx.rows(lockHeldLane, key);
+    await tx.rows(unmarkItems, [...key, except]);
+    await giveBack(tx, [lane], gathering);
+  });
 }
 
 function laneColumns(lanes: readonly TakeRequest[]): unknown[][] {
