@@ -39,7 +39,7 @@ export interface Failure {
   leftToCaller?: true;
   /** The outcome is unknown for now: the provider is asked for the record before anything is sent again. */
   pending?: true;
-  /** Nothing is sent until the earlier call can no longer take effect. A record that is missing then was never written. */
+  /** Nothing is sent for `retryAfterMs`, until the earlier call can no longer take effect. A record that is missing then was never written. */
   quiet?: true;
   /** Of an upsert: a record stood in the way, and it is sent a second time. */
   clashed?: true;

@@ -12,6 +12,7 @@ type Step =
   | { do: 'send' | 'attempt'; node: 0 | 1; fates: Fate[] }
   | { do: 'give back'; node: 0 | 1; blockedMs: number }
   | { do: 'elapse'; ms: number }
+  | { do: 'hurry' }
   | { do: 'set the clock'; ms: number };
 
 const node = fc.constantFrom<0 | 1>(0, 1);
@@ -48,6 +49,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       blockedMs: fc.constantFrom(0, 5_000),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('hurry' as const) }) },
   {
     weight: 4,
     // Also longer than a lease, as if its holder was frozen, and longer than a deadline.
@@ -67,6 +69,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 async function run(world: World, one: Step): Promise<void> {
   if (one.do === 'accept') return steps.accept(world, one.request, one.target);
+  if (one.do === 'hurry') return world.store.hurry();
   if (one.do === 'elapse') return steps.elapse(world, one.ms);
   if (one.do === 'set the clock') return steps.setClock(world, one.ms);
   const at = world.nodes[one.node];

@@ -3,7 +3,7 @@ import type { Database } from '../../src/kit/db/database.ts';
 import { claimDue } from '../../src/lanes/claim.ts';
 import { insertGroup } from '../../src/operations/store/accept.ts';
 import { rescue, take } from '../../src/operations/harness.fixture.ts';
-import { extend, fold, giveBack } from '../../src/lanes/store/lanes.ts';
+import { extend, fold, giveBack, hurry } from '../../src/lanes/store/lanes.ts';
 import { record } from '../../src/operations/store/record.ts';
 import type { StoredOutcome } from '../../src/operations/settlement.ts';
 import { leaseMs, type LedgerStore, type Stored } from './store.ts';
@@ -31,6 +31,7 @@ export function createSqlStore(database: Database): LedgerStore {
     record: async (settlement) => (await record(database, [settlement]))[0] === true,
     extend: async (lane) => (await extend(database, [lane], leaseMs)).size > 0,
     giveBack: (lane, blockedMs) => giveBack(database, [{ ...lane, blockedMs }]),
+    hurry: () => hurry(database, projectId, laneId),
     async moveClock(ms) {
       await database.raw(`UPDATE clock SET shift = shift + $1 * interval '1 millisecond'`, [ms]);
     },

@@ -22,6 +22,8 @@ export interface LedgerStore {
   record(settlement: Settlement): Promise<boolean>;
   extend(lane: HeldLane): Promise<boolean>;
   giveBack(lane: HeldLane, blockedMs: number): Promise<void>;
+  /** What waits for a time is due now: the customer connected again. */
+  hurry(): Promise<void>;
   /** The database's clock goes on, or is set, by `ms`. */
   moveClock(ms: number): Promise<void>;
   stored(): Promise<Stored[]>;
@@ -34,6 +36,7 @@ const recheckMs = 60_000;
 interface Operation {
   id: string;
   acceptedAt: number;
+  lastAttemptAt?: number;
   intake: Intake;
   status: Settlement['status'];
   outcomes: (StoredOutcome | undefined)[];
@@ -85,6 +88,7 @@ export function createMemoryStore(): LedgerStore {
       return true;
     },
     giveBack: async (lane, blockedMs) => giveBack(memory, lane, blockedMs),
+    hurry: async () => hurry(memory),
     async moveClock(ms) {
       memory.now += ms;
     },
@@ -229,6 +233,7 @@ function itemOf({ now }: Memory, row: Work, expired: boolean): WorkItem {
     expired,
     unreadBytes: 0,
     acceptedAt: earliestAcceptance(operation.id, Date.now() - (now - operation.acceptedAt)),
+    sinceEarlierMs: now - (operation.lastAttemptAt ?? now),
     remainingMs: row.deadline - now,
     total: payloads.length,
     tally: { succeeded, failed, unknown, errors: errors.filter(({ index }) => !open.has(index)) },
@@ -257,11 +262,20 @@ function record(memory: Memory, settled: Settlement): boolean {
   }
   for (const { index, outcome } of settled.outcomes) operation.outcomes[index] = outcome;
   if (settled.done || settled.spent) operation.errors = settled.errors;
+  if (settled.spent) operation.lastAttemptAt = memory.now;
   operation.status = settled.status;
   operation.succeeded += settled.succeeded;
   operation.failed += settled.failed;
   operation.unknown += settled.unknown;
   return true;
+}
+
+function hurry({ work, lane, now }: Memory): void {
+  for (const row of work) if (row.state === 0) row.dueAt = Math.min(row.dueAt, now);
+  if (!lane) return;
+  lane.notBefore = -Infinity;
+  lane.wakes += 1;
+  if (lane.lease === null) lane.dueAt = now;
 }
 
 function giveBack(memory: Memory, { lease, wakes }: HeldLane, blockedMs: number): void {

@@ -1,7 +1,7 @@
 import { attemptWrite, resolveStopped, type AttemptContext } from '../../src/actions/write/send/attempt.ts';
 import { planWrite, type WriteScope } from '../../src/actions/write/prepare/plan.ts';
 import { orderKeysOf } from '../../src/actions/write/prepare/prepare.ts';
-import { keptOf } from '../../src/actions/write/send/send.ts';
+import { keptOf, restMsOf } from '../../src/actions/write/send/send.ts';
 import type { WriteRequest } from '../../src/actions/write/schema.ts';
 import { contextOf, type WorkContext } from '../../src/lanes/index.ts';
 import type { HeldLane } from '../../src/lanes/store/lanes.ts';
@@ -10,6 +10,7 @@ import type { RetryPolicy } from '../../src/actions/write/record/next-step.ts';
 import { settle } from '../../src/actions/write/record/settle.ts';
 import type { ItemResult, Sender } from '../../src/actions/write/send/sender.ts';
 import type { WorkItem } from '../../src/operations/index.ts';
+import { quietMsOf } from '../../src/actions/write/send/resolve.ts';
 import { abilitiesOf } from '../../src/providers/index.ts';
 import { connector, createModelProvider, type Fate, type ModelProvider } from './provider.ts';
 import { leaseMs, type LedgerStore } from './store.ts';
@@ -319,6 +320,8 @@ function senderOf({ provider: { client } }: World): Sender {
   });
   return {
     async send(item, work) {
+      const restMs = restMsOf(item, () => quietMsOf(connector));
+      if (restMs > 0) return { kind: 'postponed', inMs: restMs };
       const { write, given } = keptOf(item);
       return { kind: 'outcomes', outcomes: await attemptWrite(write, given, contextOfItem(item, work)) };
     },

@@ -29,10 +29,15 @@ export const mutantsOfDoubt: Mutant[] = [
     changes: [
       {
         file: 'src/actions/write/send/attempt.ts',
-        find: 'quietMs: lateEffectMs ?? longestRequestMs + settleMs',
-        replace: 'quietMs: Math.min(1_000, lateEffectMs ?? longestRequestMs + settleMs)',
+        find: 'quietMs: quietMsOf(connector, lateEffectMs)',
+        replace: 'quietMs: Math.min(1_000, quietMsOf(connector, lateEffectMs))',
       },
     ],
+    tests: ['test/model/ledger.test.ts'],
+  },
+  {
+    name: 'a lost create is sent again while it may come, since its customer connected again',
+    changes: [{ file: 'src/actions/write/send/resolve.ts', find: 'return restMs;', replace: 'return 0;' }],
     tests: ['test/model/ledger.test.ts'],
   },
   {

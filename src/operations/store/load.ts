@@ -10,6 +10,7 @@ const largeFromBytes = 256 * 1024;
 const loadOperations = statement(
   'ledger_load',
   `SELECT i.n::int AS n, extract(epoch FROM svc_now() - o.created_at) * 1000 AS age_ms,
+    extract(epoch FROM svc_now() - o.last_attempt_at) * 1000 AS since_ms,
     o.integration_id, o.installation_id, o.config_id, o.action_type, o.resource, o.request, o.total,
     o.succeeded, o.failed, o.unknown, o.errors, r.records, r.bytes
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
@@ -33,6 +34,8 @@ const readPayloads = statement(
 interface LoadedRow {
   n: number;
   age_ms: string;
+  /** Null before the end of the first attempt. */
+  since_ms: string | null;
   integration_id: string;
   installation_id: string;
   config_id: string;
@@ -85,6 +88,7 @@ function itemOf(marked: Marked, row: LoadedRow, askedAt: number): WorkItem {
     resource: row.resource,
     request: row.request,
     acceptedAt: earliestAcceptance(marked.ref, askedAt - Number(row.age_ms)),
+    sinceEarlierMs: Number(row.since_ms ?? 0),
     total: row.total,
     ...recordsAndErrors(tally, row.records ?? [], row.records ? 0 : Number(row.bytes ?? 0)),
   };

@@ -137,6 +137,7 @@ function itemOf(intake: MarkedIntake, lane: NodeLane, operationId: string, seq: 
     total: intake.records.length,
     tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
     earlier: new Map(),
+    sinceEarlierMs: 0,
     unreadBytes: 0,
   };
 }

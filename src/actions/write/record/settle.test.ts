@@ -28,6 +28,7 @@ function item(more: Partial<WorkItem> = {}): WorkItem {
     total: 1,
     tally: { succeeded: 0, failed: 0, unknown: 0, errors: [] },
     earlier: new Map(),
+    sinceEarlierMs: 0,
     seq: '1',
     lease: 'f',
     mark: null,

@@ -3,7 +3,7 @@ import type { Failure, RecordOutcome } from '../../../providers/index.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
 import { executeWrite } from './execute.ts';
-import { notThisTime } from './resolve.ts';
+import { notThisTime, quietMsOf } from './resolve.ts';
 
 /** While its caller waits, an upsert whose answer was lost is sent again so often, after so many milliseconds. */
 const pausesMs = [250, 1_000];
@@ -93,8 +93,7 @@ async function quietMs(
   const description = 'object' in described ? described.object : undefined;
   const found = connector.upsert?.identity(objectName, upsertBy, description);
   if (found && 'field' in found && found.field.enforced) return 0;
-  const { longestRequestMs = 0, settleMs = 0 } = connector.resolve ?? {};
-  return lateEffectMs ?? longestRequestMs + settleMs;
+  return quietMsOf(connector, lateEffectMs);
 }
 
 /** What an attempt says of a record, with how the one before ended. Pure. */

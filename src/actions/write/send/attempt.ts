@@ -1,5 +1,5 @@
 import { unknownOutcome, type Failure, type RecordOutcome } from '../../../providers/index.ts';
-import { attemptUpsert, repeatStopped } from './attempt-upsert.ts';
+import { afterUpsert, attemptUpsert, repeatStopped } from './attempt-upsert.ts';
 import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
 import { executeWrite, isOneCall } from './execute.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
@@ -10,6 +10,7 @@ import {
   maySendAgain,
   notThisTime,
   oneFate,
+  quietMsOf,
   verdictOf,
   type Course,
   type Verdict,
@@ -87,13 +88,19 @@ export async function resolveStopped(
   return verdicts.map((verdict, slot) => afterVerdict(leftOpen(job, earlier.get(slot)), verdict, course));
 }
 
-/** The same where the provider cannot be asked, for want of a connection; for now, or for good. */
+/**
+ * The same where the provider cannot be asked, for want of a connection; for now, or for good. Whether it admits the value of an upsert
+ * only once is not known then.
+ */
 export function unknownForAll(
   job: AttemptJob,
   { records, earlier }: Pick<AttemptRecords, 'records' | 'earlier'>,
   failure: Failure,
+  quietMs: number,
 ): RecordOutcome[] {
   const stopped = stoppedOutcome(job);
+  if (job.kind === 'upsert')
+    return records.map((_, slot) => afterUpsert(stopped, earlier.get(slot), quietMs));
   if (job.kind !== 'create') return records.map(() => stopped);
   const course = { ...job, quietMs: 0 };
   return records.map((_, slot) => afterVerdict(leftOpen(job, earlier.get(slot)), verdictOf(failure), course));
@@ -116,8 +123,7 @@ export function unsentForAll(
 }
 
 function courseOf(job: AttemptJob, { connector, lateEffectMs }: AttemptContext): Course {
-  const { longestRequestMs = 0, settleMs = 0 } = connector.resolve ?? {};
-  return { ...job, quietMs: lateEffectMs ?? longestRequestMs + settleMs };
+  return { ...job, quietMs: quietMsOf(connector, lateEffectMs) };
 }
 
 function stoppedOutcome({ kind }: AttemptJob): RecordOutcome {

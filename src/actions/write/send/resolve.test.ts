@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { RecordOutcome, StandingRecord, UniqueField } from '../../../providers/index.ts';
+import type {
+  Failure,
+  RecordOutcome,
+  StandingRecord,
+  UniqueField,
+  WriteKind,
+} from '../../../providers/index.ts';
+import { unknownForAll, type AttemptJob } from './attempt.ts';
 import {
   afterVerdict,
   comparableFields,
@@ -9,6 +16,7 @@ import {
   oneFate,
   leftUnknown,
   searchOf,
+  stillQuietMs,
   verdictOf,
   type Course,
   type Verdict,
@@ -159,6 +167,43 @@ describe('src/actions/write/resolve', () => {
         kind: 'notApplied',
         failure: { category: 'providerDown', retryable: true },
       });
+  });
+
+  test('what is due before its time waits until the call before can no longer take effect', () => {
+    const lost: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
+    const quiet: Failure = { ...lost, quiet: true, retryAfterMs: 600_000 };
+    const upsert: Failure = { ...lost, retryable: true, retryAfterMs: 600_000 };
+    const rest = (kind: WriteKind, earlier: Failure[], sinceMs: number) =>
+      stillQuietMs(kind, earlier, sinceMs, 600_000);
+    expect(rest('create', [quiet], 1_000)).toBe(599_000);
+    expect(rest('upsert', [lost, upsert], 1_000)).toBe(599_000);
+    for (const kind of ['create', 'upsert'] as const) expect(rest(kind, [quiet, upsert], 600_000)).toBe(0);
+    // As the former release kept it after a look that could not be made.
+    const { retryAfterMs: _wish, ...untold } = quiet;
+    expect(rest('create', [lost, untold], 1_000)).toBe(599_000);
+    // A look that could not be made begins no other wait.
+    const shut = afterVerdict(leftUnknown(quiet), 'later', course);
+    expect(shut).toMatchObject({ failure: { pending: true, quiet: true } });
+    expect(rest('create', [(shut as { failure: Failure }).failure], 0)).toBe(0);
+    // A wish of the provider is for the credentials that it was told.
+    expect(rest('upsert', [{ ...upsert, retryAfterMs: 3_600_000 }], 1_000)).toBe(599_000);
+    expect(rest('create', [{ ...lost, retryAfterMs: 3_600_000 }], 1_000)).toBe(0);
+    const limited: Failure = { ...upsert, category: 'rateLimit' };
+    expect([rest('upsert', [limited], 0), rest('update', [upsert], 0)]).toEqual([0, 0]);
+  });
+
+  test('a stopped node’s upsert is not sent again at once because nobody could be asked about it', () => {
+    const upsert: AttemptJob = {
+      kind: 'upsert',
+      mode: 'asynchronous',
+      objectName: 'UpsertTable__c',
+      allOrNone: false,
+      headers: [],
+    };
+    const away: Failure = { category: 'providerDown', retryable: true, message: 'away' };
+    expect(unknownForAll(upsert, { records: [record], earlier: new Map() }, away, 600_000)).toMatchObject([
+      { kind: 'unknown', failure: { category: 'unknownOutcome', retryAfterMs: 600_000 } },
+    ]);
   });
 
   test('a create of unknown outcome never says that it may be repeated', () => {

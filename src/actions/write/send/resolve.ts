@@ -1,11 +1,13 @@
 import { isExactNumber } from '../../../kit/json.ts';
 import {
   unknownOutcome,
+  type Connector,
   type Failure,
   type ObjectDescription,
   type RecordOutcome,
   type StandingRecord,
   type UniqueField,
+  type WriteKind,
 } from '../../../providers/index.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { sameValue } from './same-value.ts';
@@ -151,6 +153,33 @@ export function verdictOf(failure: Failure): Barred | Shut | 'later' {
 /** What is known of a lost create: its outcome; that it is not there (yet); that nothing can tell; or that the provider could not be asked now. */
 export type Verdict = RecordOutcome | Absent | Barred | Shut | 'untellable' | 'later';
 
+/** How long after its answer was lost a call may still take effect, in milliseconds: what is told, or what the provider documents. */
+export function quietMsOf(
+  { resolve }: Pick<Connector, 'resolve'>,
+  lateEffectMs = (resolve?.longestRequestMs ?? 0) + (resolve?.settleMs ?? 0),
+): number {
+  return lateEffectMs;
+}
+
+/**
+ * For how long an earlier call may still take effect, so that nothing is sent yet: what waits is due sooner when the customer connects
+ * again. `sinceMs` is how long ago the attempt before ended, whose failures are `earlier`. An upsert does not tell why it waits. Pure.
+ */
+export function stillQuietMs(
+  kind: WriteKind,
+  earlier: Iterable<Failure>,
+  sinceMs: number,
+  quietMs: number,
+): number {
+  let restMs = 0;
+  for (const { category, quiet, retryAfterMs } of earlier) {
+    if (category !== 'unknownOutcome') continue;
+    if (kind === 'create' && quiet) restMs = Math.max(restMs, (retryAfterMs ?? quietMs) - sinceMs);
+    if (kind === 'upsert') restMs = Math.max(restMs, Math.min(retryAfterMs ?? 0, quietMs) - sinceMs);
+  }
+  return restMs;
+}
+
 /** What becomes of creates whose answer was lost. */
 export interface Course {
   /** A synchronous write is never sent again. */
@@ -210,7 +239,7 @@ function pending(failure: Failure): RecordOutcome {
 }
 
 function ended(
-  { pending: _pending, quiet: _quiet, ...failure }: Failure,
+  { pending: _pending, quiet: _quiet, retryAfterMs: _wish, ...failure }: Failure,
   verdict: Barred | 'untellable',
 ): RecordOutcome {
   const end = { ...failure, retryable: false };
@@ -224,10 +253,11 @@ function notLookedFor(failure: Failure, { message, provider }: Failure): Failure
   return { ...failure, message: failure.message + unseen + message, ...(provider ? { provider } : {}) };
 }
 
-/** The outcome that an attempt left open, without what kept it from being looked for then. */
+/** The outcome that an attempt left open, without what kept it from being looked for then. What was to be quiet has been (`stillQuietMs`). */
 export function leftUnknown({ pending: _pending, retryAfterMs: _wish, ...failure }: Failure): RecordOutcome {
   const [message = failure.message] = failure.message.split(unseen, 1);
-  return { kind: 'unknown', failure: { ...failure, message } };
+  const over = failure.quiet ? { retryAfterMs: 0 } : {};
+  return { kind: 'unknown', failure: { ...failure, ...over, message } };
 }
 
 /** The last attempt was not done, but one before it may have been, or may still be. */

@@ -20,6 +20,7 @@ import {
   type AttemptRecords,
 } from './attempt.ts';
 import type { PreparedWrite } from '../prepare/prepare.ts';
+import { quietMsOf, stillQuietMs } from './resolve.ts';
 import type { ItemResult, Sender } from './sender.ts';
 import { plannedRecordOf, storedWriteOf, type StoredWrite } from '../prepare/stored.ts';
 import type { Send } from './synchronous.ts';
@@ -60,6 +61,8 @@ export function senderOf(deps: WriteDeps): Sender {
 }
 
 async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
+  const restMs = restMsOf(item, () => quietMsIn(deps, item));
+  if (restMs > 0) return { kind: 'postponed', inMs: restMs };
   const ready = await readyItem(deps, item);
   if ('failure' in ready) {
     const { failure } = ready;
@@ -111,9 +114,16 @@ const removed: Failure = {
  */
 async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Promise<ItemResult> {
   const { write, given } = keptOf(item);
+  const quietMs = quietMsIn(deps, item);
+  const unasked = (failure: Failure): ItemResult => ({
+    kind: 'outcomes',
+    outcomes: unknownForAll(write, given, failure, quietMs),
+  });
+  const restMs = write.mode === 'synchronous' ? restMsOf(item, () => quietMs) : 0;
+  if (restMs > 0) return { kind: 'postponed', inMs: restMs };
   if (write.kind === 'upsert') {
     const ready = await readyItem(deps, item);
-    if ('failure' in ready) return { kind: 'outcomes', outcomes: unknownForAll(write, given, ready.failure) };
+    if ('failure' in ready) return unasked(ready.failure);
     const outcomes = await resolveStopped(write, given, contextOf(deps, write, ready.line, item, work));
     ready.line.note(outcomes);
     return { kind: 'outcomes', outcomes, heard: ready.line.heard() };
@@ -122,7 +132,7 @@ async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Prom
   const line = await openLine(deps.connections, item.projectId, connectionId, callerOf(item)).catch(
     (error: unknown) => ({ failure: failureBeforeSend(error) }),
   );
-  if ('failure' in line) return { kind: 'outcomes', outcomes: unknownForAll(write, given, line.failure) };
+  if ('failure' in line) return unasked(line.failure);
   const context = contextOf(deps, write, line, item, work);
   const outcomes = await resolveStopped(write, given, {
     ...context,
@@ -130,6 +140,17 @@ async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Prom
     madeElsewhere: (recordIds) => findCreatedElsewhere(deps.ground.database, item, recordIds),
   });
   return { kind: 'outcomes', outcomes, heard: line.heard() };
+}
+
+/** For how long nothing is sent of an item yet, nor called undone, since what an earlier attempt sent may still take effect. */
+export function restMsOf({ request, earlier, sinceEarlierMs }: WorkItem, quietMs: () => number): number {
+  if (earlier.size === 0) return 0;
+  return stillQuietMs(storedWriteOf(request).kind, earlier.values(), sinceEarlierMs, quietMs());
+}
+
+function quietMsIn({ ground }: WriteDeps, { request }: WorkItem): number {
+  const { provider } = placeOf(request);
+  return quietMsOf(connectorOf(provider ?? '') ?? {}, ground.limits.lateEffectMs);
 }
 
 function callerOf({ request, operationId }: WorkItem): Caller {
