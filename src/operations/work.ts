@@ -115,11 +115,11 @@ export interface WorkItem extends Marked {
   total: number;
   /** What earlier attempts came to. */
   tally: Tally;
-  /** How the attempt before ended for those of its records that may be tried again, by index. */
+  /** How the attempt before ended for those of its records that may be tried again, by index; of `records` only. */
   earlier: ReadonlyMap<number, Failure>;
   /** Milliseconds since it ended, by the database's clock, when the item was loaded; 0 when there was none. */
   sinceEarlierMs: number;
-  /** Bytes of its payloads, when it is large and came without them; then `records` is empty as yet. */
+  /** Bytes of its payloads, when it is large and came without them; then `records` and `earlier` are empty as yet. */
   unreadBytes: number;
 }
 

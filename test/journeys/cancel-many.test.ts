@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
 interface Page {
-  results: { operationId: string; refused?: { code: string } }[];
+  results: { operationId: string; refused?: { code: string; detail: string } }[];
   canceled: number;
   refused: number;
   pagination: { done: boolean; nextPageToken?: string };
@@ -134,3 +134,32 @@ it('leaves alone what may have been sent, and what its caller does not reach', a
   });
   await simulator(platform.hubspot, 'DELETE', '/faults');
 });
+
+it('leaves alone a large batch that may have been done already', async () => {
+  const lost = { kind: 'reset-before' };
+  const unread = { kind: 'status', status: 503 };
+  await fault(platform.hubspot, { method: 'POST', path: '/batch/create', fault: lost });
+  await fault(platform.hubspot, { path: '/batch/read', times: 100, fault: unread });
+  const lastname = 'x'.repeat(3_000);
+  const answer = await acme.write('contacts', {
+    type: 'create',
+    mode: 'asynchronous',
+    batch: Array.from({ length: 100 }, (_, at) => ({
+      record: { email: `large${at}@example.com`, lastname },
+    })),
+  });
+  const { operationId } = answer.body;
+  const attempts = async () => (await acme.operation(operationId)).metadata?.retry?.attempts ?? 0;
+  await expect.poll(attempts, { timeout: 10_000 }).toBeGreaterThan(0);
+  const canceled = async () => {
+    const { results } = (await cancel({ filter: { object: 'contacts' } })).body;
+    return results.find((one) => one.operationId === operationId)?.refused?.detail ?? 'it is canceled';
+  };
+  await expect.poll(canceled, { timeout: 10_000 }).toMatch(/^It may have been done already/);
+  expect(await acme.operation(operationId)).toMatchObject({
+    status: 'in_progress',
+    errors: expect.arrayContaining([expect.objectContaining({ category: 'unknownOutcome' })]) as unknown,
+  });
+  await simulator(platform.hubspot, 'DELETE', '/faults');
+  expect(await acme.settled(operationId, 30_000)).toMatchObject({ counts: { succeeded: 100, unknown: 0 } });
+}, 60_000);

@@ -99,9 +99,9 @@ async function cancel(
     const marked = await withhold(tx, 'write', { projectId, seq, ref: operationId, lease: newId() });
     const [item] = marked ? await load(tx, [marked]) : [];
     if (!item) throw goesOn('It is being sent.');
-    if ([...item.earlier.values()].some(({ category }) => category === 'unknownOutcome'))
-      throw goesOn('It may have been done already; the provider is being asked.');
     const whole = await withPayloads(tx, item);
+    if ([...whole.earlier.values()].some(({ category }) => category === 'unknownOutcome'))
+      throw goesOn('It may have been done already; the provider is being asked.');
     await operations.ends.record(tx, [settleSynchronous(whole, canceled(whole), defaultRetryPolicy)]);
     const details = { groupRef: whole.request['groupRef'] };
     await record(tx, { projectId, action: 'operation.canceled', targetId: operationId, details });
