@@ -6,8 +6,14 @@ export { callLimits } from './limits.ts';
 export { connectionMetrics } from './metrics.ts';
 export { callbackRoutes } from './oauth/index.ts';
 export type { Connection } from './present.ts';
-export { areAllMoved, movedGroups, moveConnections, takeBackConnections } from './move-store.ts';
-export { portableConnections } from './portable-store.ts';
+export {
+  areAllMoved,
+  movedGroups,
+  moveConnections,
+  takeBackConnections,
+  untilRenewed,
+} from './move-store.ts';
+export { holdReplaced, portableConnections } from './portable-store.ts';
 export { connectionRoutes } from './routes.ts';
 export { sealedConnectionColumns } from './sealed.ts';
 export { eraseCustomers } from './erase-store.ts';

@@ -40,17 +40,25 @@ const detail =
 const patienceMs = 30_000;
 const pauseMs = 200;
 
+/** Tries until no renewal is in the way; false when one takes too long. */
+export async function untilRenewed(attempt: () => Promise<boolean>): Promise<boolean> {
+  for (const giveUpAt = performance.now() + patienceMs; ;) {
+    if (await attempt()) return true;
+    if (performance.now() > giveUpAt) return false;
+    await sleep(pauseMs);
+  }
+}
+
 /**
  * Ends the use of all connections of a project here, so that where they are taken to alone renews their tokens. False when one is
  * still being renewed: those that were marked stay so until it is asked for again or undone.
  */
 export async function moveConnections(database: Database, projectId: string): Promise<boolean> {
-  for (const giveUpAt = performance.now() + patienceMs; ;) {
+  const areMoved = await untilRenewed(async () => {
     await database.rows(mark, [projectId, detail]);
-    if (await areAllMoved(database, projectId)) break;
-    if (performance.now() > giveUpAt) return false;
-    await sleep(pauseMs);
-  }
+    return areAllMoved(database, projectId);
+  });
+  if (!areMoved) return false;
   // Until no node sends with what it remembers.
   const [left] = await database.rows<{ ms: number }>(remembered, [projectId, heldAgeMs]);
   await sleep(left?.ms ?? 0);

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
-import { portable, type Portable, type RowFault } from '../kit/db/portable.ts';
+import type { Queryable } from '../kit/db/database.ts';
+import { portable, type Portable, type PortableRow, type RowFault } from '../kit/db/portable.ts';
 import { orNull, text, timestamp, times, uuid } from '../kit/db/portable-schema.ts';
+import { statement } from '../kit/db/statement.ts';
 import { reference } from '../kit/reference-schema.ts';
 import { handedDetail, handedStatus, howKnown, isHandedOver, isUsed } from './as-of.ts';
 import { SealedSecrets, sealedCredentials } from './credentials/index.ts';
@@ -19,6 +21,31 @@ function timesToCome(row: Record<'as_of' | 'moved_at' | 'signed_in_at', string |
       ? [{ name, detail: 'is more than a day from now', value }]
       : [],
   );
+}
+
+/** SQL: whether the row `r` of a file comes in place of the row `t` of its id. */
+const isReplaced = `${isHandedOver} AND (t.provider, t.group_ref, t.consumer_ref) = (r.provider, r.group_ref, r.consumer_ref)`;
+
+// In order, so that two imports do not wait for one another.
+const hold = statement(
+  'connections_hold_replaced',
+  `SELECT t.refresh_lease IS NOT NULL AND t.refresh_lease_until >= svc_now() AS is_renewed
+   FROM json_populate_recordset(NULL::connection, $2::json) r JOIN connection t ON t.project_id = $1 AND t.id = r.id
+   WHERE ${isReplaced} ORDER BY t.id FOR UPDATE OF t`,
+);
+
+/**
+ * Holds the connections that rows of a file will replace, until the transaction ends: no renewal of them begins. False when one is
+ * under way, whose tokens may be the newer ones.
+ */
+export async function holdReplaced(
+  tx: Queryable,
+  projectId: string,
+  rows: readonly PortableRow[],
+): Promise<boolean> {
+  const came = `[${rows.map(({ row }) => row).join(',')}]`;
+  const found = await tx.rows<{ is_renewed: boolean }>(hold, [projectId, came]);
+  return found.every(({ is_renewed: isRenewed }) => !isRenewed);
 }
 
 /** What of this room goes along with a project, in the order in which it comes in. */
@@ -73,7 +100,7 @@ export const portableConnections: readonly Portable[] = [
     called: 't.group_ref',
     rules: timesToCome,
     givesWay: {
-      where: `${isHandedOver} AND (t.provider, t.group_ref, t.consumer_ref) = (r.provider, r.group_ref, r.consumer_ref)`,
+      where: isReplaced,
       named: isUsed,
       also: {
         generation: 't.generation + 1',

@@ -36,7 +36,7 @@ export const transferProblems = {
     409,
     'A connection is being renewed',
     'Ask again in a minute. Until then the connections that were marked are not used; POST …/exports:undo takes them back.',
-    'An export that moves the connections waits until no token is on its way. No file was made.',
+    'An export that moves the connections waits until no token is on its way, and so does an import of those that it replaces. No file was made, and nothing came in.',
     true,
   ),
   'import-clash': kind(

@@ -1,4 +1,4 @@
-import { movedGroups } from '../connections/index.ts';
+import { holdReplaced, movedGroups, untilRenewed } from '../connections/index.ts';
 import { doneBefore, record } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { sqlState } from '../kit/db/faults.ts';
@@ -13,6 +13,11 @@ import { meanwhile } from './warnings.ts';
 /** What is planned and then not kept. */
 class DryRun extends Error {
   override readonly name = 'DryRun';
+}
+
+/** A connection that is to be replaced is being renewed. */
+class Renewing extends Error {
+  override readonly name = 'Renewing';
 }
 
 type Written = Pick<Import, 'created' | 'replaced' | 'unchanged' | 'warnings'>;
@@ -37,12 +42,20 @@ export async function takeIn(
     const details = { created: written.created, replaced: written.replaced };
     await record(tx, { projectId, action: 'project.imported', targetId: projectId, details });
   };
-  await database.transaction(work).catch((error: unknown) => {
-    const state = sqlState(error) ?? '';
-    // Data exceptions and broken constraints.
-    if (/^2[23]/.test(state)) throw refusedByDatabase(state);
-    if (!(error instanceof DryRun)) throw error;
-  });
+  const attempt = async (): Promise<boolean> => {
+    try {
+      await database.transaction(work);
+    } catch (error) {
+      const state = sqlState(error) ?? '';
+      // Data exceptions and broken constraints.
+      if (/^2[23]/.test(state)) throw refusedByDatabase(state);
+      if (error instanceof Renewing) return false;
+      if (!(error instanceof DryRun)) throw error;
+    }
+    return true;
+  };
+  if (!(await untilRenewed(attempt)))
+    throw problem('export-busy', { remedy: 'Import the file again in a minute.' });
   if (!written) throw new Error('nothing was written and nothing refused');
   return written;
 }
@@ -53,6 +66,9 @@ async function writeIn(
   content: Content,
   { vault, isFormerMove }: { vault: Ground['vault']; isFormerMove: boolean },
 ): Promise<Written> {
+  // First, so that little is done in vain.
+  for (const slice of inSlices(content['connections'] ?? []))
+    if (!(await holdReplaced(tx, projectId, slice))) throw new Renewing();
   await refuseClashes(tx, projectId, content);
   const came: Record<string, WrittenRows> = {};
   for (const part of parts) {
