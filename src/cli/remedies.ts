@@ -40,7 +40,7 @@ const inShell: Readonly<Record<string, string>> = {
   'export-sealed':
     'Give the server the master key back (SVC_ENCRYPTION_KEYS), or delete or renew what is named above, and export again.',
   'export-busy':
-    'Ask again in a minute. Until then the connections that were marked are not used; `svc export --undo` takes them back.',
+    'Ask again in a minute. Until then connections that an export marked are not used; `svc export --undo` takes them back.',
 };
 
 /** Which command tells what there is, by how svc says that something is not there. */

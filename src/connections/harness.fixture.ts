@@ -2,6 +2,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { wholeProject, type Reach } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import { createHttpServer, type HttpServer } from '../kit/http/server.ts';
+import type { Logger } from '../kit/log.ts';
 import { generateMasterKey } from '../kit/vault.ts';
 import { actorHook, authenticationHook, createProjects, type Projects } from '../projects/index.ts';
 import { loadCatalog } from '../providers/index.ts';
@@ -57,11 +58,11 @@ const returnUrls = ['https://app.example.com'];
 /** The room over a real database, with the providers at the given origins. */
 export async function createHarness(
   origins: Record<string, string>,
-  options: { directory?: string; routes?: RoutesOf[] } = {},
+  options: { directory?: string; routes?: RoutesOf[]; log?: Logger } = {},
 ): Promise<Harness> {
   const test: TestDatabase = await createTestDatabase();
   const masterKey = generateMasterKey('k1');
-  const ground = groundOn(test.database, masterKey);
+  const ground = { ...groundOn(test.database, masterKey), ...(options.log ? { log: options.log } : {}) };
   const { log, egress } = ground;
   const catalog = loadCatalog({ origins, directory: options.directory });
   const projects = createProjects(ground, { catalog, returnUrls });

@@ -11,6 +11,7 @@ export {
   movedGroups,
   moveConnections,
   takeBackConnections,
+  unendedGroups,
   untilRenewed,
 } from './move-store.ts';
 export { holdReplaced, portableConnections } from './portable-store.ts';

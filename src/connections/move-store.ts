@@ -5,12 +5,12 @@ import { handedDetail, handedStatus, nextAsOf } from './as-of.ts';
 import { heldAgeMs } from './refresh/index.ts';
 
 // What was renewed with the generation before is not stored any more. One that is being renewed now is waited for.
-// A dead one is handed over, too, and says why it died: a file of where it is given new credentials brings them back here.
+// The lease stays of one whose renewal ended without a word. A dead one is handed over, too, and says why it died: a file of where it is given new credentials brings them back here.
 const mark = statement(
   'connections_move',
   `UPDATE connection SET moved_at = ${nextAsOf}, as_of = ${nextAsOf}, moved_dead = (status = 'bad_credentials'),
      status = 'bad_credentials', status_detail = CASE WHEN status = 'bad_credentials' THEN status_detail ELSE $2 END,
-     generation = generation + 1, refresh_lease = NULL, refresh_lease_until = NULL, updated_at = svc_now()
+     generation = generation + 1, updated_at = svc_now()
    WHERE project_id = $1 AND moved_at IS NULL AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
    RETURNING id`,
 );
@@ -32,6 +32,10 @@ const unmark = statement(
 const moved = statement(
   'connections_moved',
   `SELECT group_ref FROM connection WHERE project_id = $1 AND moved_at IS NOT NULL ORDER BY group_ref, id`,
+);
+const unended = statement(
+  'connections_moved_unended',
+  `SELECT group_ref FROM connection WHERE project_id = $1 AND moved_at IS NOT NULL AND refresh_lease IS NOT NULL ORDER BY group_ref, id`,
 );
 
 const detail =
@@ -78,5 +82,11 @@ export async function takeBackConnections(database: Queryable, projectId: string
 /** The groups of those that are not used here, since they were moved; each as often as it has one. */
 export async function movedGroups(database: Queryable, projectId: string): Promise<string[]> {
   const rows = await database.rows<{ group_ref: string }>(moved, [projectId]);
+  return rows.map((row) => row.group_ref);
+}
+
+/** The groups of those that were moved while nobody knew the end of a renewal: its node went away, or lost the database. */
+export async function unendedGroups(database: Queryable, projectId: string): Promise<string[]> {
+  const rows = await database.rows<{ group_ref: string }>(unended, [projectId]);
   return rows.map((row) => row.group_ref);
 }

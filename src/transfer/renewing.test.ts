@@ -44,4 +44,14 @@ describe('transfer/renewing', () => {
     const importing = projects.imported(file);
     expect(await importing).toMatchObject({ replaced: { connections: 0 } });
   });
+
+  it('an export names connections whose renewal ended without a word, also when it is repeated', async () => {
+    const ended = { ...leased, refresh_lease_until: `svc_now() - interval '1 s'` };
+    await projects.connect(ended);
+    await projects.connect({});
+    const named = expect.stringMatching(
+      /^Moved while a renewal was begun.*: connections 1 \(acme\)\. /,
+    ) as string;
+    for (let made = 1; made <= 2; made += 1) expect((await projects.moved()).warnings).toContainEqual(named);
+  });
 });

@@ -1,4 +1,10 @@
-import { areAllMoved, movedGroups, moveConnections, takeBackConnections } from '../connections/index.ts';
+import {
+  areAllMoved,
+  movedGroups,
+  moveConnections,
+  takeBackConnections,
+  unendedGroups,
+} from '../connections/index.ts';
 import { record } from '../events/index.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
 import { originOf } from '../kit/db/faults.ts';
@@ -33,7 +39,7 @@ import {
   type ImportRequest,
 } from './schema.ts';
 import { clashProblem, takeIn } from './take-in.ts';
-import { movedEarlier, warningsOf } from './warnings.ts';
+import { movedEarlier, renewalUnended, warningsOf } from './warnings.ts';
 
 /** A project that goes to another server, or to another project of this one. */
 export interface Transfer {
@@ -77,7 +83,8 @@ async function exportProject(
   });
   const earlier = movedEarlier(await movedGroups(database, projectId));
   const { file, warnings } = await (move ? moveAway : makeFile)(deps, project, request);
-  return { file, warnings: [...warnings, ...earlier] };
+  const unended = renewalUnended(await unendedGroups(database, projectId));
+  return { file, warnings: [...warnings, ...earlier, ...unended] };
 }
 
 async function moveAway(

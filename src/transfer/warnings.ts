@@ -22,6 +22,13 @@ export function movedEarlier(groups: readonly string[]): Export['warnings'] {
   return [{ message }];
 }
 
+/** Of connections whose renewal was begun by a node that went away, or is cut off from the database. */
+export function renewalUnended(groups: readonly string[]): Export['warnings'] {
+  if (groups.length === 0) return [];
+  const message = `Moved while a renewal was begun whose end is not known, as its node went away or lost the database: connections ${groups.length} (${listed(groups)}). Where the provider gave new tokens, those in this file may be dead: see whether they work where it comes in, GET …/connections/{id}?refresh=force. Who of these does not work connects again there.`;
+  return [{ message }];
+}
+
 interface Meanwhile {
   /** The groups of connections that are not used here. */
   moved: readonly string[];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readContent } from '../../src/transfer/content.ts';
 import { openFile, sealFile } from '../../src/transfer/envelope.ts';
@@ -83,10 +84,13 @@ describe('test/journeys/transfer', () => {
 
   it('an export that moves waits for a renewal, ends the use of connections here, and is undone', async () => {
     await here.database.raw(
-      `UPDATE connection SET refresh_lease = gen_random_uuid(), refresh_lease_until = svc_now() + interval '2 seconds'`,
+      `UPDATE connection SET refresh_lease = gen_random_uuid(), refresh_lease_until = svc_now() + interval '90 seconds'`,
     );
     const startedAt = performance.now();
-    expect(await exported({ move: true })).toMatchObject({ status: 200, body: { warnings: [] } });
+    const exporting = exported({ move: true });
+    await sleep(2_000);
+    await here.database.raw(`UPDATE connection SET refresh_lease = NULL, refresh_lease_until = NULL`);
+    expect(await exporting).toMatchObject({ status: 200, body: { warnings: [] } });
     expect(performance.now() - startedAt).toBeGreaterThan(1_500);
     const refused = await writeContact(from);
     expect(refused.status).toBe(422);

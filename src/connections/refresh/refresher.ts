@@ -250,7 +250,10 @@ async function storePair(
     try {
       const isStored = await commitRefresh(database, key, { ...pair, issuedAgoMs: agoMs, expiresInMs });
       const found = await readConnection(database, key);
-      if (isStored || !found || found.generation !== row.generation) return usable(key, found);
+      if (isStored || !found || found.generation !== row.generation) {
+        if (!isStored && found) noteDropped(log, found, pair);
+        return usable(key, found);
+      }
     } catch (error) {
       if (faultOf(error) !== 'unable' || !mayWait()) throw error;
       log.warn({ err: error, ...whoseOf(row), tries }, 'new tokens could not be stored yet');
@@ -259,6 +262,20 @@ async function storePair(
     if (tries === 1) onWait();
     await sleep(pauseMs);
   }
+}
+
+/** After a new sign-in nothing is lost. A pair that is in place was stored by a try whose answer was lost. */
+function noteDropped(
+  log: Ground['log'],
+  found: ConnectionRow,
+  { credentials }: Pick<Pair, 'credentials'>,
+): void {
+  if (found.credentials.equals(credentials)) return;
+  const level = found.is_moved || found.came_in ? 'error' : 'info';
+  log[level](
+    whoseOf(found),
+    'new tokens were dropped: an export moved the connection away or it was given other credentials while they were not stored; if it does not work where it is used, the customer connects again',
+  );
 }
 
 /** What the answer says of the account, when it is new. A foreign API address is not taken over, but the tokens are good. */
