@@ -32,7 +32,7 @@ export {
   scheduleGap,
 } from './manifest/schedule.ts';
 export { createProjects, type Projects } from './projects.ts';
-export { portableProject } from './portable-store.ts';
+export { portableProject, revokeKeys } from './portable-store.ts';
 export { projectRoutes } from './routes.ts';
 
 /** What this room counts. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Queryable } from '../kit/db/database.ts';
 import {
   portable,
   rowFaults,
@@ -117,6 +118,27 @@ const ownScopes = {
   shape: Type.Array(Scope),
   into: `ARRAY(SELECT s FROM unnest(r.scopes) s WHERE s NOT IN (${instanceScopes.map((scope) => `'${scope}'`).join(', ')}))`,
 };
+
+const revokes = {
+  apiKeys: statement(
+    'portable_revoke_apiKeys',
+    `UPDATE api_key SET active = false, updated_at = svc_now() WHERE project_id = $1 AND id = ANY($2::text[])`,
+  ),
+  jwtKeys: statement(
+    'portable_revoke_jwtKeys',
+    `UPDATE jwt_key SET active = false, updated_at = svc_now() WHERE project_id = $1 AND id = ANY($2::text[])`,
+  ),
+};
+
+/** Keys that came in and are to be good for nothing until somebody turns them on. */
+export async function revokeKeys(
+  tx: Queryable,
+  projectId: string,
+  kind: keyof typeof revokes,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length > 0) await tx.rows(revokes[kind], [projectId, ids]);
+}
 
 /** A key that was revoked elsewhere does not stay good here. */
 const revocation = {

@@ -1,10 +1,12 @@
 import { holdReplaced, movedGroups, untilRenewed } from '../connections/index.ts';
 import { doneBefore, record } from '../events/index.ts';
+import type { AuditAction } from '../events/audit/schema.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { sqlState } from '../kit/db/faults.ts';
 import type { Clash, Written as WrittenRows } from '../kit/db/portable.ts';
 import type { Ground } from '../kit/ground.ts';
 import { problem } from '../kit/problem.ts';
+import { revokeKeys } from '../projects/index.ts';
 import { inSlices, parts, valuesOf, type Content } from './content.ts';
 import { refusedByDatabase } from './malformed.ts';
 import type { Import } from './schema.ts';
@@ -84,11 +86,20 @@ async function writeIn(
     came[kind] = all;
   }
   const counts = countsOf(came, content);
+  const again = await deletedBefore(tx, projectId, came);
+  // What was deleted since it leaked does not come to life.
+  for (const kind of ['apiKeys', 'jwtKeys'] as const)
+    await revokeKeys(
+      tx,
+      projectId,
+      kind,
+      (again[kind] ?? []).map(({ id }) => id),
+    );
   const warnings = meanwhile({
     moved: await movedGroups(tx, projectId),
     differing: mapped(came, ({ differing }) => differing),
     over: mapped(came, ({ over }) => over),
-    again: await deletedBefore(tx, projectId, came['connections']?.created ?? []),
+    again: mapped(again, (rows) => rows.map(({ name }) => name)),
     missing: wasHere(counts) ? await missingIn(tx, projectId, content) : {},
     isFormerMove,
   });
@@ -123,15 +134,37 @@ function countsOf(came: Record<string, WrittenRows>, content: Content): Omit<Wri
   };
 }
 
-/** The names of those connections that were deleted here. */
+const deletions: Readonly<Record<string, AuditAction>> = {
+  providerApps: 'providerApp.deleted',
+  integrations: 'integration.deleted',
+  apiKeys: 'apiKey.deleted',
+  jwtKeys: 'jwtKey.deleted',
+  connections: 'connection.deleted',
+  installations: 'installation.deleted',
+  destinations: 'destination.deleted',
+  topics: 'topic.deleted',
+  eventTopicRoutes: 'eventTopicRoute.deleted',
+  topicDestinationRoutes: 'topicDestinationRoute.deleted',
+};
+
+/** Of what came in, by kind, that which was deleted here. */
 async function deletedBefore(
   tx: Queryable,
   projectId: string,
-  created: WrittenRows['created'],
-): Promise<string[]> {
-  const ids = created.map(({ id }) => id);
-  const deleted = await doneBefore(tx, projectId, 'connection.deleted', ids);
-  return created.filter(({ id }) => deleted.has(id)).map(({ name }) => name);
+  came: Readonly<Record<string, WrittenRows>>,
+): Promise<Record<string, WrittenRows['created']>> {
+  const found: Record<string, WrittenRows['created']> = {};
+  for (const [kind, action] of Object.entries(deletions)) {
+    const created = came[kind]?.created ?? [];
+    const deleted = await doneBefore(
+      tx,
+      projectId,
+      action,
+      created.map(({ id }) => id),
+    );
+    found[kind] = created.filter(({ id }) => deleted.has(id));
+  }
+  return found;
 }
 
 /** Whether something of the project that the file was made of was here before. */

@@ -36,8 +36,8 @@ interface Meanwhile {
   differing: Readonly<Record<string, readonly Differing[]>>;
   /** What was used here and is replaced, by kind. */
   over: Readonly<Record<string, readonly string[]>>;
-  /** The groups of connections that were deleted here before and came in now. */
-  again: readonly string[];
+  /** What was deleted here before and came in now, by kind and name. */
+  again: Readonly<Record<string, readonly string[]>>;
   /** What is here and not in the file, by kind and name. */
   missing: Readonly<Record<string, readonly string[]>>;
   /** The file was to hand its connections over, and its release did not say so in it. */
@@ -63,6 +63,9 @@ export function meanwhile({
   const secrets = named(others, (rows) => namesOf(rows.filter(({ hasOtherSecret }) => hasOtherSecret)));
   const extra = named(missing, (names) => names);
   const { apiKeys: keys = [] } = missing;
+  const { connections: back = [], apiKeys = [], jwtKeys = [], ...rest } = again;
+  const revoked = named({ apiKeys, jwtKeys }, (names) => names);
+  const anew = named(rest, (names) => names);
   const told = [
     moved.length > 0 &&
       `Not used here, since an export moved them away and the file does not hand them over since then: connections ${moved.length} (${listed(moved)}). Export with "move" where they are used and import that file, or take them back as they were: POST …/exports:undo.`,
@@ -72,8 +75,12 @@ export function meanwhile({
       `Handed over by the file, and left as they are here, where they were signed in, renewed or handed over later, or as those of the file are dead: connections ${handed.length} (${listed(handed)}). Who of these does not work here connects again here.`,
     replaced !== '' &&
       `Used here until now, and replaced by those of the file, which were signed in or renewed last: ${replaced}. What was here is not kept.`,
-    again.length > 0 &&
-      `Deleted here before, and here again by the file: connections ${again.length} (${listed(again)}). Delete them once more if they are used where the project went since: of two servers that renew, the first ends the tokens of the other.`,
+    back.length > 0 &&
+      `Deleted here before, and here again by the file: connections ${back.length} (${listed(back)}). Delete them once more if they are used where the project went since: of two servers that renew, the first ends the tokens of the other.`,
+    revoked !== '' &&
+      `Deleted here before, and here again by the file, but revoked: ${revoked}. Delete them once more, or turn on which is to be good here: PATCH …/api-keys/{id} or …/jwt-keys/{id} with the mask "active".`,
+    anew !== '' &&
+      `Deleted here before, and here again by the file: ${anew}. Delete once more what is not to be here.`,
     left !== '' &&
       `Left as it is here, while it is different in the file: ${left}. Change here what is to be as it was there.`,
     secrets !== '' &&
