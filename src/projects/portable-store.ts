@@ -237,5 +237,8 @@ export const portableProject: readonly Portable[] = [
     left: { last_used_at: 'it was not used there' },
     called: 't.label',
     givesWay: revocation,
+    only: [
+      { same: 'o.id = r.id', name: 'r.id', everywhere: true, reason: 'another project there has this key' },
+    ],
   }),
 ];

@@ -57,4 +57,13 @@ describe('transfer/again', () => {
       { id: kept, active: true },
     ]);
   });
+
+  it('a front-end key comes into no second project', async () => {
+    await test.database.raw('DELETE FROM api_key');
+    const { file } = await transfer.export(project, { passphrase });
+    await expect(transfer.import(newId(), { passphrase, file })).rejects.toMatchObject({
+      code: 'import-clash',
+      details: { issues: [{ name: `jwtKeys.${jwtKey}` }] },
+    });
+  });
 });

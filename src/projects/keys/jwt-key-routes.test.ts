@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../kit/ids.ts';
 import { openHarness, type Harness } from '../harness.fixture.ts';
 
 const path = '/projects/default/jwt-keys';
@@ -241,5 +242,23 @@ describe('src/projects/keys/jwt-key-routes', () => {
     });
     expect([status, body.issues[0].detail]).toEqual([400, expect.stringContaining(reason)]);
     expect(JSON.stringify(body)).not.toContain('BEGIN PRIVATE');
+  });
+
+  it('takes a key that two projects have for that of the older one, until one of them revokes it', async () => {
+    await harness.call('PATCH', `${path}/${kid}`, { updateMask: ['active'], jwtKey: { active: true } });
+    await harness.database.raw(
+      `WITH p AS (INSERT INTO project (id, name, app_name) VALUES ($1, 'second', 'second') RETURNING id)
+       INSERT INTO jwt_key (project_id, id, label, algorithm, public_key_pem)
+       SELECT p.id, k.id, k.label, k.algorithm, k.public_key_pem FROM p, jwt_key k WHERE k.id = $2`,
+      [newId(), kid],
+    );
+    const node = harness.createNode();
+    expect(await node.jwtKeys.authenticate(await token())).toMatchObject({ projectId: harness.projectId });
+    await harness.database.raw(`UPDATE jwt_key SET active = false WHERE id = $1 AND project_id <> $2`, [
+      kid,
+      harness.projectId,
+    ]);
+    await expect.poll(() => node.jwtKeys.holds(kid), { timeout: 10_000 }).toBe(false);
+    await node.close();
   });
 });

@@ -31,11 +31,12 @@ export interface JwtKeyRecord {
 const jwtKeyColumns = `project_id, id, label, public_key_pem, issuer, audience, active, last_used_at, expires_at, created_at,
   updated_at`;
 
+// Imports of earlier releases brought keys of one project into another, too: there the older project has it, and none once one revoked it.
 const loadJwtKeyRows = statement(
   'jwt_keys_load',
-  `SELECT k.id, k.project_id, p.name AS project_name, k.public_key_pem, k.issuer, k.audience,
-     k.active AND coalesce(k.expires_at > svc_now(), true) AS active
-   FROM jwt_key k JOIN project p ON p.id = k.project_id WHERE k.id = ANY($1)`,
+  `SELECT DISTINCT ON (k.id) k.id, k.project_id, p.name AS project_name, k.public_key_pem, k.issuer, k.audience,
+     bool_and(k.active AND coalesce(k.expires_at > svc_now(), true)) OVER (PARTITION BY k.id) AS active
+   FROM jwt_key k JOIN project p ON p.id = k.project_id WHERE k.id = ANY($1) ORDER BY k.id, k.project_id`,
 );
 const insertJwtKeyRow = statement(
   'jwt_keys_insert',
