@@ -4,7 +4,9 @@ import { portable, type Portable, type PortableRow, type RowFault } from '../kit
 import { orNull, text, timestamp, times, uuid } from '../kit/db/portable-schema.ts';
 import { statement } from '../kit/db/statement.ts';
 import { reference } from '../kit/reference-schema.ts';
+import { hurry } from '../lanes/index.ts';
 import { handedDetail, handedStatus, howKnown, isHandedOver, isUsed } from './as-of.ts';
+import { openWindow } from './budget/index.ts';
 import { SealedSecrets, sealedCredentials } from './credentials/index.ts';
 import { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
@@ -29,23 +31,36 @@ const isReplaced = `${isHandedOver} AND (t.provider, t.group_ref, t.consumer_ref
 // In order, so that two imports do not wait for one another.
 const hold = statement(
   'connections_hold_replaced',
-  `SELECT t.refresh_lease IS NOT NULL AND t.refresh_lease_until >= svc_now() AS is_renewed
+  `SELECT t.id, t.refresh_lease IS NOT NULL AND t.refresh_lease_until >= svc_now() AS is_renewed,
+     coalesce(r.signed_in_at > coalesce(t.signed_in_at, '-infinity'), false) AS is_signed_in
    FROM json_populate_recordset(NULL::connection, $2::json) r JOIN connection t ON t.project_id = $1 AND t.id = r.id
    WHERE ${isReplaced} ORDER BY t.id FOR UPDATE OF t`,
 );
 
 /**
- * Holds the connections that rows of a file will replace, until the transaction ends: no renewal of them begins. False when one is
- * under way, whose tokens may be the newer ones.
+ * Holds the connections that rows of a file will replace, until the transaction ends: no renewal of them begins. Answers those that
+ * get credentials of a later sign-in; undefined when a renewal is under way, whose tokens may be the newer ones.
  */
 export async function holdReplaced(
   tx: Queryable,
   projectId: string,
   rows: readonly PortableRow[],
-): Promise<boolean> {
+): Promise<string[] | undefined> {
   const came = `[${rows.map(({ row }) => row).join(',')}]`;
-  const found = await tx.rows<{ is_renewed: boolean }>(hold, [projectId, came]);
-  return found.every(({ is_renewed: isRenewed }) => !isRenewed);
+  const found = await tx.rows<{ id: string; is_renewed: boolean; is_signed_in: boolean }>(hold, [
+    projectId,
+    came,
+  ]);
+  if (found.some(({ is_renewed: isRenewed }) => isRenewed)) return undefined;
+  return found.flatMap(({ id, is_signed_in: isSignedIn }) => (isSignedIn ? [id] : []));
+}
+
+/** What waits for better credentials, or for the limit of those before, goes on. */
+export async function goOn(tx: Queryable, projectId: string, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    await openWindow(tx, [projectId, id]);
+    await hurry(tx, projectId, id);
+  }
 }
 
 /** What of this room goes along with a project, in the order in which it comes in. */

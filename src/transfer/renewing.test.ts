@@ -54,4 +54,26 @@ describe('transfer/renewing', () => {
     ) as string;
     for (let made = 1; made <= 2; made += 1) expect((await projects.moved()).warnings).toContainEqual(named);
   });
+
+  it('what waits for the limit of credentials before goes on where a file brings those of a later sign-in, and only there', async () => {
+    const signed = await projects.connect({ signed_in_at: 'svc_now()' });
+    const other = await projects.connect({});
+    for (const id of [signed, other])
+      await test.database.raw(
+        `WITH b AS (INSERT INTO budget (project_id, connection_id, closed_until, locked_out)
+           VALUES ('${projects.to}', '${id}', svc_now() + interval '1 day', true))
+         INSERT INTO lane (project_id, id, due_at, not_before)
+         VALUES ('${projects.to}', '${id}', svc_now() + interval '1 day', svc_now() + interval '1 day')`,
+      );
+    const came = await projects.imported((await projects.moved()).file);
+    expect(came.replaced).toMatchObject({ connections: 2 });
+    const found = await test.database.raw(
+      `SELECT l.id, b.closed_until <= svc_now() AND NOT b.locked_out AND l.due_at <= svc_now() AS goes_on
+       FROM lane l JOIN budget b ON b.connection_id = l.id WHERE l.project_id = '${projects.to}' ORDER BY l.id`,
+    );
+    expect(found).toEqual([
+      { id: signed, goes_on: true },
+      { id: other, goes_on: false },
+    ]);
+  });
 });

@@ -1,4 +1,4 @@
-import { holdReplaced, movedGroups, untilRenewed } from '../connections/index.ts';
+import { goOn, holdReplaced, movedGroups, untilRenewed } from '../connections/index.ts';
 import { doneBefore, record } from '../events/index.ts';
 import type { AuditAction } from '../events/audit/schema.ts';
 import type { Queryable } from '../kit/db/database.ts';
@@ -69,8 +69,12 @@ async function writeIn(
   { vault, isFormerMove }: { vault: Ground['vault']; isFormerMove: boolean },
 ): Promise<Written> {
   // First, so that little is done in vain.
-  for (const slice of inSlices(content['connections'] ?? []))
-    if (!(await holdReplaced(tx, projectId, slice))) throw new Renewing();
+  const signedIn: string[] = [];
+  for (const slice of inSlices(content['connections'] ?? [])) {
+    const found = await holdReplaced(tx, projectId, slice);
+    if (!found) throw new Renewing();
+    signedIn.push(...found);
+  }
   await refuseClashes(tx, projectId, content);
   const came: Record<string, WrittenRows> = {};
   for (const part of parts) {
@@ -86,6 +90,7 @@ async function writeIn(
     came[kind] = all;
   }
   const counts = countsOf(came, content);
+  await goOn(tx, projectId, signedIn);
   const again = await deletedBefore(tx, projectId, came);
   // What was deleted since it leaked does not come to life.
   for (const kind of ['apiKeys', 'jwtKeys'] as const)
