@@ -16,5 +16,5 @@ export { recordOperationsEnd, type OperationsEnded } from './store.ts';
 export { problemOfFailure } from './provider-problem.ts';
 export { senderOf, toldInstallation, toldOf, type Sender } from './told-store.ts';
 export type { Proposed, ProposedTarget } from './proposed.ts';
-export type { Target } from './targets.ts';
+export { targetIn, type Target } from './targets.ts';
 export { countUnhealthy, findInstallations } from './find-store.ts';

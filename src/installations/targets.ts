@@ -1,5 +1,5 @@
 import { createCache } from '../kit/cache.ts';
-import type { Database } from '../kit/db/database.ts';
+import type { Database, Queryable } from '../kit/db/database.ts';
 import { isId } from '../kit/ids.ts';
 import type { ConnectionStatus } from '../connections/schema.ts';
 import type { ManifestIntegration } from '../projects/schema.ts';
@@ -49,6 +49,16 @@ export interface Targets {
     groupRef: string;
   }): void;
   close(): void;
+}
+
+/** Reads the state as the next statement of the transaction finds it, past what is remembered. */
+export async function targetIn(
+  tx: Queryable,
+  projectId: string,
+  installationId: string,
+): Promise<Target | undefined> {
+  const [row] = await loadTargetRows(tx, [{ projectId, installationId }]);
+  return row && targetOf(row);
 }
 
 /** How old a target may be on any node that reaches the database. */

@@ -1,4 +1,9 @@
-import { effectiveReadObjects, type EffectiveReadObject, type Target } from '../../installations/index.ts';
+import {
+  effectiveReadObjects,
+  targetIn,
+  type EffectiveReadObject,
+  type Target,
+} from '../../installations/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { newId } from '../../kit/ids.ts';
 import { hurryWork } from '../../lanes/index.ts';
@@ -12,6 +17,7 @@ import {
   takeStaleInstallations,
   timeOf,
   upsert,
+  type FeedPlace,
   type WantedFeed,
 } from './store/feeds.ts';
 import { beginRun } from './store/runs.ts';
@@ -20,17 +26,16 @@ import { beginRun } from './store/runs.ts';
 const atOnce = 20;
 const dayMs = 24 * 3_600_000;
 
-type FeedDeps = Pick<ReadDeps, 'ground' | 'installations' | 'operations'>;
+type FeedDeps = Pick<ReadDeps, 'ground' | 'operations'>;
 
 /** Makes the feeds of installations that changed what config and manifest say now. Answers whether there may be more. */
 export async function followChanges(deps: FeedDeps): Promise<boolean> {
-  const { ground, installations, operations } = deps;
+  const { ground, operations } = deps;
   const lanes = new Set<string>();
   const count = await ground.database.transaction(async (tx) => {
     const stale = await takeStaleInstallations(tx, atOnce);
     for (const place of stale) {
-      const target = await installations.refreshTarget(place.projectId, place);
-      for (const lane of await followInstallation(tx, place, target)) lanes.add(lane);
+      for (const lane of await followInstallation(tx, place)) lanes.add(lane);
     }
     return stale.length;
   });
@@ -39,17 +44,20 @@ export async function followChanges(deps: FeedDeps): Promise<boolean> {
 }
 
 /** The same for one installation, at once, where its feeds may not be what they should. */
-export async function followOne(tx: Queryable, target: Target): Promise<string[]> {
-  return (await takeStaleInstallation(tx, target)) ? followInstallation(tx, target, target) : [];
+export async function followOne(tx: Queryable, place: FeedPlace): Promise<string[]> {
+  return (await takeStaleInstallation(tx, place)) ? followInstallation(tx, place) : [];
 }
 
-/** The history of a new feed begins with it. Answers with the lanes where something was queued. */
+/**
+ * The history of a new feed begins with it. Answers with the lanes where something was queued. Config and manifest are read behind the
+ * note of their change that was taken: nothing would tell of a change again that was not seen here.
+ */
 async function followInstallation(
   tx: Queryable,
-  { projectId, installationId }: { projectId: string; installationId: string },
-  target: Target | undefined,
+  { projectId, installationId }: FeedPlace,
 ): Promise<string[]> {
   const place = { projectId, installationId };
+  const target = await targetIn(tx, projectId, installationId);
   const objects = target ? effectiveReadObjects(target) : [];
   const now = await timeOf(tx);
   const wanted = objects.flatMap((object) => wantedFeeds(object, installationId, now));
@@ -105,7 +113,7 @@ export function wantedFeeds(
 /** Everything until the feed began; what changes later is read by its schedule. */
 async function beginHistory(
   tx: Queryable,
-  place: { projectId: string; installationId: string },
+  place: FeedPlace,
   { objectName, backfill, declared }: EffectiveReadObject,
   startedAt: number,
 ): Promise<string[]> {

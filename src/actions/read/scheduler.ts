@@ -9,7 +9,7 @@ const lookEveryMs = 1_000;
 const atOnce = 500;
 
 /** Keeps feeds in step with configs and manifests, and begins the runs that are due; on as many nodes as there are. */
-export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'installations' | 'operations'>): Periodic {
+export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'operations'>): Periodic {
   return createPeriodic({
     log: deps.ground.log,
     what: 'looking for reads that are due',

@@ -6,27 +6,41 @@ import { msOf, timestampOf } from './times.ts';
 export type FeedKind = 'records' | 'associations';
 export type Pause = 'object' | 'installation' | 'failures' | 'removed';
 
+export interface FeedPlace {
+  projectId: string;
+  installationId: string;
+}
+
+/** Who makes the feeds of an installation new is alone with it until its transaction ends. */
+const aloneWith = `hashtextextended('svc:feeds:' || project_id || ':' || installation_id, 0)`;
+
+/** Each sees so many times more than it takes, to find some that no other node is at. */
 const takeStale = statement(
   'read_stale_take',
-  `DELETE FROM read_stale WHERE id = ANY (ARRAY (SELECT id FROM read_stale ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
-  RETURNING project_id AS "projectId", installation_id AS "installationId"`,
+  `WITH stale AS MATERIALIZED (
+    SELECT project_id, installation_id FROM (SELECT * FROM read_stale ORDER BY id LIMIT 10 * $1::int) s
+    GROUP BY project_id, installation_id ORDER BY min(id)),
+  held AS MATERIALIZED (SELECT * FROM stale WHERE pg_try_advisory_xact_lock(${aloneWith}) LIMIT $1::int)
+  DELETE FROM read_stale s USING held h WHERE s.project_id = h.project_id AND s.installation_id = h.installation_id
+  RETURNING s.project_id AS "projectId", s.installation_id AS "installationId"`,
 );
 
-/** Installations whose feeds are to be looked at; in the transaction that looks. */
-export async function takeStaleInstallations(
-  tx: Queryable,
-  limit: number,
-): Promise<{ projectId: string; installationId: string }[]> {
-  const rows = await tx.rows<{ projectId: string; installationId: string }>(takeStale, [limit]);
-  return [...new Map(rows.map((row) => [row.installationId, row])).values()];
+/** Installations whose feeds are to be looked at, with no other node at one of them; in the transaction that looks. */
+export async function takeStaleInstallations(tx: Queryable, limit: number): Promise<FeedPlace[]> {
+  const rows = await tx.rows<FeedPlace>(takeStale, [limit]);
+  // An installation that was imported into another project has the same id there.
+  return [...new Map(rows.map((row) => [row.projectId + row.installationId, row])).values()];
 }
 
 const takeStaleOne = statement(
   'read_stale_take_one',
-  `DELETE FROM read_stale WHERE project_id = $1 AND installation_id = $2 RETURNING id`,
+  `WITH stale AS MATERIALIZED (
+    SELECT DISTINCT project_id, installation_id FROM read_stale WHERE project_id = $1 AND installation_id = $2),
+  held AS MATERIALIZED (SELECT s.*, pg_advisory_xact_lock(${aloneWith}) FROM stale s)
+  DELETE FROM read_stale s USING held h WHERE s.project_id = h.project_id AND s.installation_id = h.installation_id RETURNING s.id`,
 );
 
-/** Whether the feeds of the installation are to be looked at; in the transaction that looks. */
+/** Whether the feeds of the installation are to be looked at; in the transaction that looks. Waits for another that is at it. */
 export async function takeStaleInstallation(
   tx: Queryable,
   { projectId, installationId }: FeedPlace,
@@ -124,11 +138,6 @@ const dropOthers = statement(
       AND d.kind = 'records')
   SELECT id FROM dropped, unnest(ARRAY[run_id, backfill_id]) AS id WHERE id IS NOT NULL`,
 );
-
-interface FeedPlace {
-  projectId: string;
-  installationId: string;
-}
 
 /** Forgets all other feeds, and what was remembered for them. Answers with the runs that they named, some of which may go on. */
 export async function keepOnly(
