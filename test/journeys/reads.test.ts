@@ -344,4 +344,26 @@ describe('test/journeys/reads', () => {
     expect(Object.keys(got[0]?.mappedFields ?? {})).toEqual(['mail']);
     expect(await requestsOf(world.first.salesforce)).not.toEqual([]);
   }, 60_000);
+
+  it('delivers a second change of the second in which the one before was read from Salesforce', async () => {
+    const Contact = { objectName: 'Contact' };
+    const at = await world.customer({ read: { objects: { Contact } } }, 'salesforce-crm');
+    await world.history(at, 'Contact');
+    const { nextRunTime } = await world.stateOf(at, 'Contact');
+    const SystemModstamp = nextRunTime!.replace(/\.\d+Z$/, '.000Z');
+    let Id: string | undefined;
+    for (const LastName of ['First', 'Second', 'Second']) {
+      const records = [{ ...(Id === undefined ? {} : { Id }), LastName, SystemModstamp }];
+      const action = Id === undefined ? 'create' : 'update';
+      const data = { object: 'Contact', action, records };
+      const { ids } = await simulator<{ ids: string[] }>(world.first.salesforce, 'POST', '/data', data);
+      Id = ids[0];
+      await world.tick(at, 'Contact');
+    }
+    const told = world.receiver.entries({ groupRef: at.groupRef, readType: 'scheduled' });
+    expect(told.map(({ raw }) => [raw['LastName'], raw['SystemModstamp']])).toEqual([
+      ['First', told[0]?.raw['SystemModstamp']],
+      ['Second', told[0]?.raw['SystemModstamp']],
+    ]);
+  }, 60_000);
 });

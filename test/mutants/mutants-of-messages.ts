@@ -91,8 +91,8 @@ export const mutantsOfMessages: readonly Mutant[] = [
     changes: [
       {
         file: 'src/actions/read/entries.ts',
-        find: 'JSON.stringify([id, version, deleted])',
-        replace: 'JSON.stringify([id, typeof version, deleted])',
+        find: 'JSON.stringify([id, version, deleted,',
+        replace: 'JSON.stringify([id, typeof version, deleted,',
       },
     ],
     tests: ['src/actions/read/entries.test.ts'],

@@ -61,6 +61,15 @@ describe('actions/read/entries', () => {
     expect(entries.map(({ key }) => key.id)).toEqual(['2', '3', '4']);
   });
 
+  it('delivers another change of the second that a time tells', () => {
+    const changed = { ...record('1', at(40)), fields: { email: 'later' } };
+    const before = entriesOf([record('1', at(40))], { ...choice, repeatedFrom });
+    const next = { ...choice, seen: seenIn([before.hashes]), repeatedFrom };
+    const second = entriesOf([changed], next);
+    expect(second.entries).toHaveLength(1);
+    expect(entriesOf([changed], { ...next, seen: seenIn([second.hashes]) }).entries).toEqual([]);
+  });
+
   it('remembers what it leaves out, since the run after next finds it again, too', () => {
     const first = entriesOf([record('1', at(40))], { ...choice, repeatedFrom });
     const second = entriesOf([record('1', at(40))], {

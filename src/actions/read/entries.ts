@@ -6,7 +6,7 @@ import type { Shape } from './shape.ts';
 
 const hashBytes = 12;
 
-/** What earlier runs delivered, by the hash of id and version. */
+/** What earlier runs delivered, by the hash of id and version, and of the fields where a version may stand for two changes. */
 export type Seen = ReadonlySet<string>;
 
 export function seenIn(hashes: readonly Buffer[]): Seen {
@@ -59,7 +59,7 @@ export function entriesOf(
     const at = Date.parse(record.version);
     // Where the provider tells no time of change, nothing says whether the next run finds it again.
     const isRepeated = repeatedFrom !== undefined && at > repeatedFrom;
-    const hash = isRepeated || seen.size > 0 ? hashOf(record, deleted) : undefined;
+    const hash = isRepeated || seen.size > 0 ? hashOf(record, at, deleted) : undefined;
     if (hash && isRepeated) repeated.push(hash);
     if (hash && seen.has(hash.toString('latin1'))) continue;
     entries.push({ json: jsonOf(record, shape, deleted, also), key: keyOf(record, at, deleted) });
@@ -78,7 +78,8 @@ function keyOf({ id, version }: ReadRecord, at: number, deleted: boolean): Messa
   return { id, version: Number.isNaN(at) ? '' : timeTextOf(at, version), deleted };
 }
 
-function hashOf({ id, version }: ReadRecord, deleted: boolean): Buffer {
-  const text = JSON.stringify([id, version, deleted]);
+/** Salesforce tells whole seconds, in which a record may change again after it was read: two such changes differ by what they left. */
+function hashOf({ id, version, fields }: ReadRecord, at: number, deleted: boolean): Buffer {
+  const text = JSON.stringify([id, version, deleted, ...(at % 1_000 === 0 ? [fields] : [])]);
   return createHash('sha256').update(text).digest().subarray(0, hashBytes);
 }
