@@ -157,8 +157,15 @@ const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text) * 1000, longestWaitMs);
+  const at = httpDateOf(text);
+  return at === undefined ? undefined : Math.min(Math.max(0, at - now), longestWaitMs);
+}
+
+/** A date of HTTP (RFC 9110, 5.6.7) in milliseconds; undefined for what is none. */
+export function httpDateOf(header: string | undefined): number | undefined {
+  const text = header?.trim() ?? '';
   // Date.parse takes other forms, too, such as `1-2`.
   if (!/^[A-Z][a-z]{2,8}, /.test(text) && !asctime.test(text)) return undefined;
   const at = Date.parse(asctime.test(text) ? `${text} GMT` : text);
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), longestWaitMs);
+  return Number.isNaN(at) ? undefined : at;
 }

@@ -32,6 +32,7 @@ export {
   failureOfRead,
   failureOfTransport,
   longestWaitMs,
+  httpDateOf,
   retryAfterMs,
   unknownOutcome,
   withoutSecrets,

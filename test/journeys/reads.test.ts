@@ -79,6 +79,18 @@ describe('test/journeys/reads', () => {
     expect(found.toSorted()).toEqual([...ids, ...late.ids].toSorted());
   }, 60_000);
 
+  it('finds what a provider stamps whose clock is behind by more than its index is late', async () => {
+    const at = await world.contacts();
+    const behind = (ms: number) => simulator(world.first.hubspot, 'POST', '/clock', { advanceMs: -ms });
+    await behind(5 * 60_000);
+    await world.tick(at, 'contacts');
+    const { ids } = await world.change('contacts', undefined, { email: 'slow@example.com' }, 5 * 60_000);
+    const run = await world.tick(at, 'contacts');
+    await behind(-5 * 60_000);
+    const found = world.receiver.entries({ groupRef: at.groupRef }).map(({ raw }) => raw.id);
+    expect([found, run.metadata.read.emitted]).toEqual([ids, 1]);
+  }, 60_000);
+
   it('reads what a provider whose clock is behind stamps before the object began; and shows an object whose runs are gone', async () => {
     const at = await world.contacts();
     const { watermark } = await world.stateOf(at, 'contacts');

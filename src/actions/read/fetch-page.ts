@@ -1,6 +1,7 @@
-import type { HttpAnswer } from '../../kit/http/client.ts';
+import { headerOf, type HttpAnswer } from '../../kit/http/client.ts';
 import {
   failureOfRead,
+  httpDateOf,
   type Failure,
   type ProviderClient,
   type ProviderRequest,
@@ -10,8 +11,13 @@ import {
 } from '../../providers/index.ts';
 import { sendOrExplain } from '../send.ts';
 
-/** A page, with the cursor that it was read by; or why there is none. `begin`: the read begins again. */
-export type Fetched = { page: ReadPage; cursor: string } | { failure: Failure; begin?: true };
+/**
+ * A page, with the cursor that it was read by and the provider's time of its first answer; or why there is none. `begin`: the
+ * read begins again.
+ */
+export type Fetched =
+  | { page: ReadPage; cursor: string; answeredAt: number | undefined }
+  | { failure: Failure; begin?: true };
 
 export interface Caller {
   read: ReadAbility;
@@ -53,10 +59,14 @@ async function fetchOnce(
       answers.push(sent.answer);
     }
     const judged = read.judge(query, cursor, answers);
-    if ('page' in judged) return { page: judged.page, cursor };
+    if ('page' in judged) return { page: judged.page, cursor, answeredAt: timeOfAnswer(answers[0]) };
     if ('failure' in judged) return judged;
     requests = judged.ask;
   }
+}
+
+function timeOfAnswer(answer: HttpAnswer | undefined): number | undefined {
+  return answer && httpDateOf(headerOf(answer, 'date'));
 }
 
 /** How many records there are; undefined where the provider does not say. */

@@ -43,7 +43,7 @@ const down: Failure = { category: 'providerDown', retryable: true, message: 'awa
 
 describe('actions/read/run-end', () => {
   it('moves the watermark by a scheduled run that is whole, and by no other', () => {
-    const counts = { emitted: 3, processed: 5, page: 2 };
+    const counts = { emitted: 3, processed: 5, page: 2, until: 2 };
     expect(ends().whole(counts, ['gone'])).toMatchObject({
       done: true,
       status: 'success',

@@ -19,7 +19,7 @@ const never = 2 ** 31 - 1;
 
 export type RunningItem = RunItem & { run: Run };
 
-type Counts = Pick<Run, 'emitted' | 'processed' | 'page'>;
+type Counts = Pick<Run, 'emitted' | 'processed' | 'page' | 'until'>;
 
 /** The ends of an attempt at a run, as values. */
 export interface RunEnds {
@@ -68,7 +68,7 @@ export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOpti
         status: 'success',
         result,
         logs: [...lost, line('info', result)],
-        ...(run.type === 'scheduled' || run.type === 'associations' ? { watermark: run.until } : {}),
+        ...(run.type === 'scheduled' || run.type === 'associations' ? { watermark: counts.until } : {}),
       };
     },
   };

@@ -14,7 +14,7 @@ import type { RunEnd } from './store/ends.ts';
 import { forgetLinks } from './store/links.ts';
 import { seenBy, type Kept, type Page } from './store/pages.ts';
 import type { Run } from './store/runs.ts';
-import { windowOf, type Window } from './window.ts';
+import { readUntil, windowOf, type Window } from './window.ts';
 
 /** What pages are kept by, for all runs of this process. */
 export type KeepPage = GroupCommit<Page, Kept | undefined>;
@@ -93,7 +93,7 @@ function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted:
 }
 
 /** Where a run is. */
-type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'estimated'>;
+type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'estimated' | 'until'>;
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
   const { run, ends } = reading;
@@ -148,6 +148,7 @@ async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOn
       continue;
     }
     const { page } = fetched;
+    if (place.page === 0) place = { ...place, until: readUntil(reading.run, fetched.answeredAt) };
     const { waitMs = 0 } = page;
     const following = behind(reading, place, page);
     const mayGoOn =
@@ -241,12 +242,12 @@ async function take(
   following: Place,
   { page: { records }, listed, associated }: LinkedPage,
 ): Promise<{ kept: Page; taken: Place }> {
-  const { item, run, target, asked, destination, envelope, window, shape, seen, deps, associating } = reading;
+  const { item, run, target, asked, destination, envelope, shape, seen, deps, associating } = reading;
   const { entries, hashes } = await entriesInTurns(records, {
     shape,
     deleted,
     seen,
-    repeatedFrom: window.repeatedFrom,
+    repeatedFrom: windowOf({ ...run, until: following.until }, reading.read.lagMs).repeatedFrom,
     also: associating && associated && alsoOf(associating, associated),
   });
   const made = await cutMessages(envelope, entries, {

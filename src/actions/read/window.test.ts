@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { windowOf } from './window.ts';
+import { readUntil, windowOf } from './window.ts';
 
 const lagMs = 60_000;
 const run = { since: 1_000_000, until: 2_000_000 };
@@ -23,5 +23,14 @@ describe('actions/read/window', () => {
     expect(window).not.toHaveProperty('since');
     expect(window).not.toHaveProperty('repeatedFrom');
     expect(window.until).toBeGreaterThan(run.until + 24 * 3_600_000);
+  });
+
+  it('ends where the provider’s clock stood, where ours is ahead of it', () => {
+    const scheduled = { type: 'scheduled', until: 2_000_000_000 } as const;
+    expect(readUntil(scheduled, 1_999_700_000)).toBe(1_999_700_999);
+    for (const same of [undefined, 1_999_999_001, 2_000_300_000, 1_900_000_000])
+      expect(readUntil(scheduled, same)).toBe(2_000_000_000);
+    for (const type of ['backfill', 'triggered', 'associations'] as const)
+      expect(readUntil({ ...scheduled, type }, 1_999_700_000)).toBe(2_000_000_000);
   });
 });

@@ -27,6 +27,23 @@ export function windowOf(
   return { since: (since ?? until) - lagMs, until, repeatedFrom: until - lagMs };
 }
 
+const dateMs = 1_000;
+/** A clock that is further away than this is wrong in a way that nothing follows from. */
+const furthestMs = 24 * 3_600_000;
+
+/**
+ * Until when a run has read, once the provider told its time with the first page: where our clock is ahead of it, what
+ * changes next carries times before the end of the run, and the next one must look for them.
+ */
+export function readUntil(
+  { type, until }: Pick<Run, 'type' | 'until'>,
+  answeredAt: number | undefined,
+): number {
+  if (type !== 'scheduled' || answeredAt === undefined) return until;
+  const end = answeredAt + dateMs - 1;
+  return end < until && until - end <= furthestMs ? end : until;
+}
+
 function after(since: number | null): { since?: number } {
   return since === null ? {} : { since };
 }

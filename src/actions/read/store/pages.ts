@@ -10,6 +10,7 @@ import {
 } from '../../../deliveries/index.ts';
 import { linkColumns, linkParts, type Link } from './links.ts';
 import { runOfFeed } from './runs.ts';
+import { timestampOf } from './times.ts';
 
 /** Pages that were read one after the other: where the run goes on behind them, what they add, and the messages made of them. */
 export interface Page {
@@ -26,6 +27,8 @@ export interface Page {
   processed: number;
   emitted: number;
   estimated: number | null;
+  /** Milliseconds since the epoch: until when the run reads, earlier than it was begun with where the provider's clock is behind. */
+  until: number;
   /** Who is read for. */
   groupRef: string;
   /** Where its records go. */
@@ -37,7 +40,7 @@ export interface Page {
   made: readonly NewMessage[];
 }
 
-const firstOfMessages = 14;
+const firstOfMessages = 15;
 const firstOfLinks = firstOfMessages + messageColumns([]).length;
 
 /**
@@ -47,12 +50,12 @@ const firstOfLinks = firstOfMessages + messageColumns([]).length;
 const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
-      $9::bigint[], $10::bigint[], $11::text[], $12::int[], $13::uuid[]) WITH ORDINALITY
-      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, destination_id, n)),
+      $9::bigint[], $10::bigint[], $11::text[], $12::int[], $13::uuid[], $14::float8[]) WITH ORDINALITY
+      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, destination_id, until_ms, n)),
   ${fenced('input')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
-      estimated = i.estimated, failures = 0, failing_since = NULL
+      estimated = i.estimated, until = least(r.until, ${timestampOf('i.until_ms')}), failures = 0, failing_since = NULL
     FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
       AND ${destinationStands('i.project_id', 'i.destination_id')}
       AND (r.type = 'triggered' OR r.id = (
@@ -91,6 +94,7 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept
     column((one) => one.hashes.toString('base64')),
     column((one) => one.pages),
     column((one) => one.destinationId),
+    column((one) => one.until),
     ...messageColumns(numbered(({ made }) => made)),
     ...(links.length > 0 ? linkColumns(links) : []),
   ]);
