@@ -104,6 +104,38 @@ describe('test/journeys/read-schedules', () => {
     expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
   }, 60_000);
 
+  it('does not count the time in which a history rests as one in which the provider failed', async () => {
+    const path = '/objects/companies?limit';
+    const away = (times: number) =>
+      fault(world.first.hubspot, { path, times, fault: { kind: 'status', status: 503 } });
+    await away(100);
+    const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
+    const at = await world.customer({ read: { objects: { companies } } }, 'hubspot-crm', {
+      skipSampling: true,
+    });
+    const verb = (what: string) => world.first.call('POST', `/read/v1${world.place(at)}:${what}`, {});
+    const id = await world.until(
+      'the backfill',
+      async () => (await world.stateOf(at, 'companies')).backfill?.operationId,
+    );
+    const run = async (what: string): Promise<boolean> => {
+      const text = `SELECT ${what} AS is FROM read_run r JOIN work w ON w.ref = r.id WHERE r.id = $1`;
+      return (await world.test.database.raw(text, [id]))[0]?.['is'] === true;
+    };
+    await world.until('a failure', () => run('failures > 0'));
+    expect((await verb('pause')).status).toBe(204);
+    await world.until('rest for minutes', () => run(`due_at > svc_now() + interval '4 minutes'`));
+    // More than a day has at the longest wait.
+    await world.test.database.raw('UPDATE read_run SET failures = 100 WHERE id = $1', [id]);
+    await world.pass(2 * 24 * 60);
+    await simulator(world.first.hubspot, 'DELETE', '/faults');
+    await away(1);
+    expect((await verb('unpause')).status).toBe(204);
+    await world.until('another failure', () => run('failures > 100'));
+    await world.pass(6);
+    expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
+  }, 60_000);
+
   it('keeps a history for a customer who has to connect again', async () => {
     await fault(world.first.hubspot, {
       path: '/objects/companies?limit',

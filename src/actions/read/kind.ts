@@ -72,6 +72,7 @@ function goneEnd({ projectId, seq, lease, mark, ref, attempt }: RunItem): RunEnd
     result: null,
     errors: [],
     failed: false,
+    rests: false,
     pauseAfter: 0,
     waits: false,
     range: { since: null, until: 0 },

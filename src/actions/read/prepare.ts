@@ -54,7 +54,9 @@ export interface Prepared extends Askable {
 }
 
 /** Why a run does not go on: for now, or for good. */
-export type Held = { waitMs: number; because?: { key: string; msg: string } } | { failure: Failure };
+export type Held =
+  | { waitMs: number; rests?: boolean; because?: { key: string; msg: string } }
+  | { failure: Failure };
 
 /** A builder who mends what a run waits for sees it go on after this long. */
 const recheckMs = 15_000;
@@ -73,7 +75,7 @@ export async function prepare(
   const place = placeIn(target, run);
   if (!asked) return { place, held: ended(`${run.objectName} is not configured to be read any more`) };
   if (run.isDropped) return { place, held: ended(droppedWords(run)) };
-  if (rests(run, asked)) return { place, held: { waitMs: restMs } };
+  if (rests(run, asked)) return { place, held: { waitMs: restMs, rests: true } };
   const destination = await destinationOf(deps.deliveries, projectId, asked);
   if ('held' in destination) return { place, ...destination };
   const ready = await readyFor(deps, target, run);
@@ -113,7 +115,7 @@ async function destinationOf(
   { destination, objectName }: EffectiveReadObject,
 ): Promise<{ found: FoundDestination } | { held: Held }> {
   const waiting = (msg: string): { held: Held } => ({
-    held: { waitMs: recheckMs, because: { key: 'destination', msg } },
+    held: { waitMs: recheckMs, rests: true, because: { key: 'destination', msg } },
   });
   if (destination === undefined)
     return waiting(`${objectName} has no destination; name one in the config or the manifest`);

@@ -72,6 +72,13 @@ describe('actions/read/run-end', () => {
     });
   });
 
+  it('counts between two failures no more than the longest wait: nobody asked the provider in longer ones', () => {
+    const twoDays = 2 * 86_400_000;
+    expect(ends({ failures: 1, failingMs: twoDays }).failed(down).end.done).toBe(false);
+    expect(ends({ failures: 95, failingMs: twoDays }).failed(down).end.done).toBe(false);
+    expect(ends({ failures: 96, failingMs: twoDays }).failed(down).end.done).toBe(true);
+  });
+
   it('waits as long as the provider asks, a quarter of an hour at a time, without a failure', () => {
     const limited = (retryAfterMs: number) =>
       ends().failed({ category: 'rateLimit', retryable: true, message: 'slow', retryAfterMs });
@@ -109,13 +116,20 @@ describe('actions/read/run-end', () => {
     }
   });
 
+  it('tells of a wait for somebody, which is no failure that lasts', () => {
+    expect([ends().later(5).rests, ends().later(5, { rests: true }).rests]).toEqual([false, true]);
+    const dead: Failure = { category: 'auth', retryable: false, message: 'no' };
+    expect(ends({ type: 'backfill' }).failed(dead).end.rests).toBe(true);
+    expect(ends({ type: 'backfill' }).failed(down).end.rests).toBe(false);
+  });
+
   it('says once what it waits for', () => {
     const because = { key: 'destination', msg: 'there is no destination d' };
-    expect(ends().later(5, because)).toMatchObject({
+    expect(ends().later(5, { because })).toMatchObject({
       waits: true,
       told: ['destination'],
       logs: [{ msg: because.msg }],
     });
-    expect(ends({ told: ['destination'] }).later(5, because)).toMatchObject({ waits: false, logs: [] });
+    expect(ends({ told: ['destination'] }).later(5, { because })).toMatchObject({ waits: false, logs: [] });
   });
 });

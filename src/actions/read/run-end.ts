@@ -23,8 +23,8 @@ type Counts = Pick<Run, 'emitted' | 'processed' | 'page' | 'until'>;
 
 /** The ends of an attempt at a run, as values. */
 export interface RunEnds {
-  /** It goes on later; nothing failed. */
-  later(waitMs: number, because?: { key: string; msg: string }): RunEnd;
+  /** It goes on later; nothing failed. `rests`: until somebody lets it. */
+  later(waitMs: number, why?: { rests?: boolean; because?: { key: string; msg: string } }): RunEnd;
   /** A failure: it is tried again, or the run ends with it. */
   failed(failure: Failure): Ran<RunEnd>;
   /** Everything was read. */
@@ -42,11 +42,11 @@ export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOpti
   const base = underWay(item, place, pauseAfter);
   const { run } = item;
   return {
-    later(asked, because) {
-      const waitMs = Math.min(asked, longestWaitMs);
-      if (!because || run.told.includes(because.key)) return { ...base, waitMs };
+    later(asked, { rests = false, because } = {}) {
+      const end = { ...base, rests, waitMs: Math.min(asked, longestWaitMs) };
+      if (!because || run.told.includes(because.key)) return end;
       const told = [...run.told, because.key];
-      return { ...base, waitMs, waits: true, told, logs: [line('warning', because.msg)] };
+      return { ...end, waits: true, told, logs: [line('warning', because.msg)] };
     },
     failed(failure) {
       const heard: Heard = failure.provider || failure.category !== 'providerDown' ? 'answer' : 'silence';
@@ -100,6 +100,7 @@ function underWay(
     result: null,
     errors: [],
     failed: false,
+    rests: false,
     pauseAfter,
     waits: false,
     range: { since, until },
@@ -118,7 +119,8 @@ function waitsForCustomer({ type }: Run, { category, retryable }: Failure): bool
 }
 
 function untilMended(base: RunEnd, run: Run, failure: Failure): RunEnd {
-  const again = { ...base, waitMs: longestPauseMs, errors: [{ index: 0, ...failure }], failure, spent: true };
+  const waiting = { ...base, waitMs: longestPauseMs, rests: true };
+  const again = { ...waiting, errors: [{ index: 0, ...failure }], failure, spent: true };
   if (run.told.includes('account')) return again;
   const until = failure.refusedHere
     ? 'the operator allows it, and goes on within five minutes'
@@ -130,7 +132,9 @@ function untilMended(base: RunEnd, run: Run, failure: Failure): RunEnd {
 function afterFailure(base: RunEnd, run: Run, failure: Failure, random = Math.random): RunEnd {
   const pauseMs = backoffMs(run.failures + 1, { capMs: longestPauseMs, random });
   const waitMs = Math.min(Math.max(pauseMs, failure.retryAfterMs ?? 0), longestWaitMs);
-  const isLast = !failure.retryable || run.failingMs + waitMs > longestFailingMs;
+  // A longer time between two failures is one in which nobody asked.
+  const failingMs = Math.min(run.failingMs, run.failures * longestWaitMs);
+  const isLast = !failure.retryable || failingMs + waitMs > longestFailingMs;
   const failed: RunEnd = {
     ...base,
     spent: true,

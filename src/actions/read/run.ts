@@ -51,7 +51,7 @@ export async function runRead(
   if ('held' in found) {
     const { held, place } = found;
     const ends = endsOf(item, { place, pauseAfter });
-    return 'failure' in held ? ends.failed(held.failure) : { end: ends.later(held.waitMs, held.because) };
+    return 'failure' in held ? ends.failed(held.failure) : { end: ends.later(held.waitMs, held) };
   }
   const { prepared } = found;
   const ends = endsOf(item, { place: placeIn(prepared.target, prepared.run), pauseAfter });

@@ -31,6 +31,8 @@ export interface RunEnd extends End, Ended {
   result: string | null;
   /** The attempt failed, and no page came of it. */
   failed: boolean;
+  /** It waits for somebody and asks nothing meanwhile: for how long it had failed before does not count. */
+  rests: boolean;
   /** Milliseconds since the epoch: everything until then was read. Missing unless a run of a schedule ended whole. */
   watermark?: number;
   /** After so many scheduled runs that failed one after the other, the feed is paused. */
@@ -52,8 +54,8 @@ const recordEnds = statement(
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[], $8::text[],
-      $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[], $18::bigint[]) WITH ORDINALITY
-      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, mark, n)),
+      $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[], $14::boolean[], $15::bigint[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, rests, mark, n)),
   ${recordParts},
   stands AS MATERIALIZED (
     SELECT k.n, r.emitted, jsonb_strip_nulls(
@@ -64,7 +66,7 @@ const recordEnds = statement(
     RETURNING r.*, k.n, k.status, k.watermark_ms, k.pause_after),
   waiting AS (
     UPDATE read_run r SET failures = r.failures + k.failed::int,
-      failing_since = CASE WHEN k.failed THEN coalesce(r.failing_since, now) ELSE r.failing_since END,
+      failing_since = CASE WHEN k.failed THEN coalesce(r.failing_since, now) WHEN NOT k.rests THEN r.failing_since END,
       told = ARRAY (SELECT json_array_elements_text(k.told))
     FROM clock, kept k WHERE NOT k.done AND r.project_id = k.project_id AND r.id = k.ref),
   feeds AS (
@@ -89,9 +91,9 @@ const recordEnds = statement(
   ${markOperations('SELECT project_id, ref AS id, status, errors FROM kept')},
   ${logLines(
     `SELECT k.project_id, k.ref AS operation_id, x.id, x.severity, x.message
-    FROM unnest($14::int[], $15::uuid[], $16::text[], $17::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,
+    FROM unnest($16::int[], $17::uuid[], $18::text[], $19::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,
   )},
-  ${countedEnds(19)}
+  ${countedEnds(20)}
   SELECT k.n::int AS n, coalesce(f.paused, false) AS paused FROM kept k LEFT JOIN feeds f ON f.n = k.n`,
 );
 
@@ -116,11 +118,12 @@ export async function record(
     column((one) => one.watermark ?? null),
     column((one) => one.pauseAfter),
     column((one) => JSON.stringify(one.told)),
+    column((one) => one.rests),
+    column((one) => one.mark),
     logs.map(({ n }) => n),
     logs.map(({ id }) => id),
     logs.map(({ severity }) => severity),
     logs.map(({ msg, details = {}, end }) => storableJson({ msg, operation_id: end.operationId, details })),
-    column((one) => one.mark),
     // The work row of a run that had ended already has no object.
     ...countedColumns(ends.map((end) => (end.resource === '' ? [] : countedOf(end)))),
   ]);
