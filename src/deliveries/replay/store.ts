@@ -64,6 +64,12 @@ const load = statement(
   JOIN replay r ON r.project_id = i.project_id AND r.id = i.id`,
 );
 
+/** In a statement of its own: what a step under way has queued is seen by the next one. */
+const lock = statement(
+  'replay_lock',
+  `SELECT id FROM replay WHERE project_id = $1 AND id = $2 AND status <> 'canceled' FOR UPDATE`,
+);
+
 /**
  * Nothing more is queued, and what waits for an attempt is taken back: a delivery is as it was before, or canceled where it
  * never was. What is on its way ends as it does.
@@ -286,6 +292,7 @@ export async function cancelReplay(
   id: string,
   reason: string,
 ): Promise<boolean> {
+  await tx.rows(lock, [projectId, id]);
   const [row] = await tx.rows<{ taken: number }>(cancel, [projectId, id, reason]);
   if (row && row.taken > 0) await tx.rows(subtract, [projectId, id, row.taken]);
   return row !== undefined;
