@@ -2,7 +2,8 @@
 -- follows from those of the event and the destination. While a node holds one of `nodes` (of `projects`, under `leases`), the work of
 -- up to `room` messages stands there as started, no more than `each` for one destination with what it has on its way (`busy`,
 -- `counts`): for destinations of `types` that work and do not rest. Answers all messages; those that are not started without the
--- number of their work. The trigger leaves the events of the same statement alone.
+-- number of their work. A destination stays until the commit: its deletion waits, and counts them. The trigger leaves the events of
+-- the same statement alone.
 CREATE OR REPLACE FUNCTION svc_tell(events event[], projects uuid[], nodes uuid[], leases uuid[], types text[], room int, "each" int,
   busy uuid[], counts int[])
 RETURNS TABLE (event_id uuid, message_id uuid, destination_id uuid, work_seq bigint, seq bigint, group_ref text,
@@ -26,7 +27,8 @@ BEGIN
     LEFT JOIN held h ON h.project_id = d.project_id AND d.status = 'active' AND d.failing_since IS NULL AND d.type = ANY (types)
       AND NOT EXISTS (
         SELECT FROM lane l WHERE l.project_id = d.project_id AND l.id = d.id AND (l.paused OR l.not_before > clock))
-    LEFT JOIN unnest(busy, counts) AS b(id, count) ON b.id = d.id),
+    LEFT JOIN unnest(busy, counts) AS b(id, count) ON b.id = d.id
+    FOR KEY SHARE OF d),
   numbered AS MATERIALIZED (
     SELECT t.*, w.id AS destination_id, w.node, w.lease, (left(t.id::text, 15) || left(h, 3) || '-8' || substr(h, 4, 3) || '-' || substr(h, 7, 12))::uuid
       AS message_id, '{"notificationType":' || to_json(t.type) || ',"data":' || t.data || '}' AS body,

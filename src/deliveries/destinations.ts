@@ -227,7 +227,7 @@ async function remove(
   nameOrId: string,
   { cancelPending }: { cancelPending: boolean },
 ): Promise<void> {
-  await changing(deps, projectId, nameOrId, async (tx, row) => {
+  const change = async (tx: Queryable, row: Row): Promise<Row> => {
     const waiting = await store.deleteDestination(tx, projectId, row.id);
     if (waiting !== undefined && waiting > 0 && !cancelPending) {
       const detail = `${waiting} deliveries wait for the destination ${row.name}.`;
@@ -240,7 +240,8 @@ async function remove(
     const details = { name: row.name, type: row.type, canceledDeliveries: waiting ?? 0 };
     await record(tx, { projectId, action: 'destination.deleted', targetId: row.id, details });
     return row;
-  });
+  };
+  await changing(deps, projectId, nameOrId, change, store.lockDestinationToDelete);
 }
 
 async function rotate(
@@ -288,10 +289,11 @@ async function changing(
   projectId: string,
   nameOrId: string,
   change: (tx: Queryable, row: Row) => Promise<Row>,
+  lock = store.lockDestination,
 ): Promise<Row> {
   let before: Row | undefined;
   const after = await ground.database.transaction(async (tx) => {
-    before = (await store.lockDestination(tx, keyOf(projectId, nameOrId))) ?? absent(nameOrId);
+    before = (await lock(tx, keyOf(projectId, nameOrId))) ?? absent(nameOrId);
     return change(tx, before);
   });
   if (before) known.forget(before);

@@ -14,4 +14,4 @@ export { sealedDestinationColumns } from './secrets.ts';
 export { deliveryMetrics } from './metrics.ts';
 export { eraseMessages } from './store/erase.ts';
 export { countDead, findDeliveries } from './find-store.ts';
-export { countDestinations, destinationStands } from './store/destinations.ts';
+export { countDestinations, standing } from './store/destinations.ts';

@@ -39,6 +39,18 @@ describe('deliveries/plans', () => {
     );
   });
 
+  it('a deletion looks at what waits in the lane of the destination, and at what is under way', async () => {
+    await client.query(
+      `SET plan_cache_mode = force_generic_plan; PREPARE gone AS ${textOf('destination_delete')}`,
+    );
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      'EXPLAIN (COSTS OFF) EXECUTE gone(NULL, NULL)',
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toContain('Seq Scan');
+    expect(plan.match(/work_\w+ on work/g)).toEqual(['work_ready on work', 'work_sent on work']);
+  });
+
   const lists = ['project', 'group', 'destination', 'installation', 'object'].map(
     (name) => `deliveries_of_${name}`,
   );

@@ -58,8 +58,8 @@ export const mutantsOfMessages: readonly Mutant[] = [
     changes: [
       {
         file: 'src/actions/read/store/pages.ts',
-        find: '  messageColumns,\n  messageParts,\n  type NewMessage,',
-        replace: '  keepMessages,\n  messageColumns,\n  messageParts,\n  type NewMessage,',
+        find: '  messageColumns,\n  messageParts,\n  standing,',
+        replace: '  keepMessages,\n  messageColumns,\n  messageParts,\n  standing,',
       },
       {
         file: 'src/actions/read/store/pages.ts',

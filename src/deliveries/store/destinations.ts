@@ -1,5 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
-import { statement } from '../../kit/db/statement.ts';
+import { statement, type Statement } from '../../kit/db/statement.ts';
 import type { Slice } from '../../kit/paging.ts';
 
 export type DestinationStatus = 'active' | 'disabled';
@@ -56,10 +56,11 @@ const insert = statement(
   `INSERT INTO destination AS d (project_id, id, name, type, metadata, secrets) VALUES ($1, $2, $3, $4, $5, $6)
   RETURNING ${columns}`,
 );
-const lock = statement(
-  'destination_lock',
-  `SELECT ${columns} FROM destination d WHERE d.project_id = $1 AND (d.id = $2 OR lower(d.name) = lower($3)) FOR UPDATE`,
-);
+const locking = (strength: string): string =>
+  `SELECT ${columns} FROM destination d WHERE d.project_id = $1 AND (d.id = $2 OR lower(d.name) = lower($3)) FOR ${strength}`;
+const lock = statement('destination_lock', locking('NO KEY UPDATE'));
+/** Waits for who queues something for it ({@link standing}): what is asked after it sees that. */
+const lockToDelete = statement('destination_lock_to_delete', locking('UPDATE'));
 const update = statement(
   'destination_update',
   `UPDATE destination d SET name = $3, metadata = $4, secrets = $5, updated_at = svc_now()
@@ -75,10 +76,13 @@ const endFailing = statement(
   `UPDATE destination SET failing_since = NULL
   WHERE project_id = $1 AND id = $2 AND status = 'active' AND failing_since IS NOT NULL`,
 );
+// What is under way in the lanes of nodes is found among all that is under way: that is little, and has an index.
 const remove = statement(
   'destination_delete',
   `WITH gone AS (DELETE FROM destination WHERE project_id = $1 AND id = $2 RETURNING id)
-  SELECT (SELECT count(*) FROM work w WHERE w.project_id = $1 AND w.lane_id = gone.id)::int AS waiting FROM gone`,
+  SELECT (SELECT count(*) FROM work w WHERE w.project_id = $1 AND w.lane_id = $2 AND w.state = 0)::int
+    + (SELECT count(*) FROM work w WHERE w.project_id = $1 AND coalesce(w.home_id, w.lane_id) = $2 AND w.state = 1)::int AS waiting
+  FROM gone`,
 );
 
 /** One of id and name. */
@@ -131,13 +135,14 @@ export async function insertDestination(
   return (await db.rows<DestinationRow>(insert, values))[0];
 }
 
+const lockingBy =
+  (by: Statement) =>
+  async (tx: Queryable, { projectId, id, name }: DestinationKey): Promise<DestinationRow | undefined> =>
+    (await tx.rows<DestinationRow>(by, [projectId, id ?? null, name ?? null]))[0];
+
 /** Held until the transaction ends. */
-export async function lockDestination(
-  tx: Queryable,
-  { projectId, id, name }: DestinationKey,
-): Promise<DestinationRow | undefined> {
-  return (await tx.rows<DestinationRow>(lock, [projectId, id ?? null, name ?? null]))[0];
-}
+export const lockDestination = lockingBy(lock);
+export const lockDestinationToDelete = lockingBy(lockToDelete);
 
 export async function updateDestination(
   tx: Queryable,
@@ -166,9 +171,11 @@ export async function endDestinationFailing(
   await db.rows(endFailing, [project_id, id]);
 }
 
-/** SQL that is true where the destination of these columns is there. */
-export const destinationStands = (projectId: string, id: string): string =>
-  `EXISTS (SELECT FROM destination d WHERE d.project_id = ${projectId} AND d.id = ${id})`;
+/** A part `standing`: the rows of a CTE with project_id and destination_id whose destination is there, and stays until the commit. */
+export const standing = (source: string): string => `standing AS MATERIALIZED (
+    SELECT i.* FROM ${source} i
+    CROSS JOIN LATERAL (
+      SELECT FROM destination d WHERE d.project_id = i.project_id AND d.id = i.destination_id FOR KEY SHARE OF d) d)`;
 
 /** How many deliveries wait for it; undefined when there is none. */
 export async function deleteDestination(

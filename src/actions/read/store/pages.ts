@@ -2,9 +2,9 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { fenced } from '../../../lanes/index.ts';
 import {
-  destinationStands,
   messageColumns,
   messageParts,
+  standing,
   type NewMessage,
   type StartedMessage,
 } from '../../../deliveries/index.ts';
@@ -45,7 +45,7 @@ const firstOfLinks = firstOfMessages + messageColumns([]).length;
 
 /**
  * The place of a run, its messages and their deliveries are one commit, while the fence of the run holds, its feed names it and its destination
- * is there: a node may remember one that was deleted elsewhere. Its operation is left alone: what counts deliveries there would wait for each page, and each page for it.
+ * is there: a node may remember one that was deleted elsewhere, and a deletion counts what was queued before. Its operation is left alone: what counts deliveries there would wait for each page, and each page for it.
  */
 const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
@@ -53,11 +53,11 @@ const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT s
       $9::bigint[], $10::bigint[], $11::text[], $12::int[], $13::uuid[], $14::float8[]) WITH ORDINALITY
       AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, destination_id, until_ms, n)),
   ${fenced('input')},
+  ${standing('fenced')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
       estimated = i.estimated, until = least(r.until, ${timestampOf('i.until_ms')}), failures = 0, failing_since = NULL
-    FROM fenced i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
-      AND ${destinationStands('i.project_id', 'i.destination_id')}
+    FROM standing i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
       AND (r.type = 'triggered' OR r.id = (
         SELECT ${runOfFeed} FROM read_feed f
         WHERE f.project_id = r.project_id AND f.installation_id = r.installation_id AND f.object = r.object
