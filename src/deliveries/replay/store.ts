@@ -124,22 +124,22 @@ export async function forgetReplays(db: Queryable, keepDays: number): Promise<vo
   await db.rows(forget, [keepDays]);
 }
 
-const scannedColumns =
-  'm.project_id, m.id, m.group_ref, m.object, m.raw_object, m.destination_id, m.installation_id, m.event_type, octet_length(m.body) > 0 AS has_body';
+const itsColumns =
+  'm.group_ref, m.object, m.raw_object, m.destination_id, m.installation_id, m.event_type, octet_length(m.body) > 0 AS has_body';
 /** Nothing that the project does not want kept any more. */
 const after = (id: string): string => `${id} > $2 AND ${id} >= svc_kept_from($1, 'messages')`;
 
 /** Messages of a project in the order of their ids, by one index, whatever the filter leaves of them. */
-const messagesWhere = (condition: string): string => `SELECT ${scannedColumns} FROM message m
+const messagesWhere = (condition: string): string => `SELECT m.project_id, m.id, ${itsColumns} FROM message m
     WHERE m.project_id = $1 AND ${condition} AND ${after('m.id')} AND m.id < $3 ORDER BY m.id LIMIT $4`;
 
-/** Those that ended badly are few, and have an index. */
-const endedBadly = `SELECT ${scannedColumns} FROM (
+/** Those that ended badly are few, and have an index. One whose message is gone is looked at, too: it does not end a walk. */
+const endedBadly = `SELECT d.project_id, d.message_id AS id, ${itsColumns} FROM (
       SELECT * FROM delivery d
       WHERE d.project_id = $1 AND d.status IN ('failed', 'canceled') AND d.status = $10 AND ($5::uuid IS NULL OR d.destination_id = $5)
         AND ${after('d.message_id')} AND d.message_id < $3 ORDER BY d.message_id LIMIT $4) d
-    CROSS JOIN LATERAL (
-      SELECT * FROM message m WHERE m.project_id = d.project_id AND m.id = d.message_id LIMIT 1) m`;
+    LEFT JOIN LATERAL (
+      SELECT * FROM message m WHERE m.project_id = d.project_id AND m.id = d.message_id LIMIT 1) m ON true`;
 
 const itsDelivery = (name: string, destination: string): string => `LEFT JOIN LATERAL (
       SELECT status FROM delivery d WHERE d.project_id = s.project_id AND d.message_id = s.id AND d.destination_id = ${destination}

@@ -28,7 +28,8 @@ const emptied = `empty AS MATERIALIZED (
 /**
  * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
  * end, since when a destination fails, where that changes, and what ran out of attempts there. A delivery that ends another way
- * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone.
+ * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone. Of a message that was erased
+ * meanwhile nothing is kept.
  */
 const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
@@ -50,7 +51,7 @@ const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT 
       first_at, last_at, next_at)
     SELECT project_id, ref, lane_id, status, after, spent::int, http_status, error,
       CASE WHEN entry IS NULL THEN '[]' ELSE jsonb_build_array(entry::jsonb) END, now, now, due_at
-    FROM clock, ended
+    FROM clock, ended WHERE own_id IS NOT NULL
     ON CONFLICT (project_id, message_id, destination_id) DO UPDATE SET status = excluded.status,
       ended = coalesce(excluded.ended, d.ended), attempts = d.attempts + excluded.attempts,
       http_status = excluded.http_status, error = excluded.error,
@@ -72,7 +73,8 @@ const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT 
     GROUP BY project_id, operation_id),
   ${countParts('SELECT * FROM changes')},
   standing AS (
-    SELECT project_id, lane_id, bool_or(status = 'delivered') AS works, count(*) FILTER (WHERE status = 'failed') AS dead
+    SELECT project_id, lane_id, bool_or(status = 'delivered') AS works,
+      count(*) FILTER (WHERE status = 'failed' AND own_id IS NOT NULL) AS dead
     FROM ended WHERE status <> 'canceled' GROUP BY project_id, lane_id),
   destinations AS (
     UPDATE destination d SET failing_since = CASE WHEN NOT s.works THEN coalesce(d.failing_since, now) END,
