@@ -231,6 +231,18 @@ describe.skipIf(!program)(`deliveries/amqp${skipped}`, () => {
       expect(results.filter((result) => result.kind === 'delivered')).toHaveLength(10);
     });
 
+    it('tells apart what no queue takes from the same message of another destination', async () => {
+      await room.channel.queueDeclare('quick', { durable: false, autoDelete: false });
+      const at = (key: string) => ({ exchange: '', routingKeyTemplate: key });
+      const both = Array.from({ length: 500 }, () => testMessage(['Ann'])).flatMap((message) => [
+        send(at('quick'), { message, to: 'd1' }),
+        send(at('nobody'), { message, to: 'd2' }),
+      ]);
+      const kinds = (await Promise.all(both)).map((result) => result.kind);
+      expect(kinds).toEqual(both.map((_, n) => (n % 2 === 0 ? 'delivered' : 'failed')));
+      await room.channel.queueDelete('quick');
+    });
+
     it('tells of a certificate that nobody vouches for, and trusts the operator', async () => {
       const at = (host: string) => ({
         url: `amqps://${host}:${room.broker.tlsPort}/${encodeURIComponent(vhost)}`,

@@ -94,12 +94,18 @@ export async function declare(channel: AMQPChannel, queue: string, key: string):
 export function sender(kind: ReturnType<typeof createAmqp>, base: () => AmqpMetadata) {
   return (
     over: Partial<AmqpMetadata> = {},
-    { message = testMessage(), own = secrets, by = ground, signal = new AbortController().signal } = {},
+    {
+      message = testMessage(),
+      to = 'd1',
+      own = secrets,
+      by = ground,
+      signal = new AbortController().signal,
+    } = {},
   ): Promise<Delivered> =>
     kind.deliver(
       message,
       {
-        id: 'd1',
+        id: to,
         projectId: message.projectId,
         name: 'mine',
         metadata: { ...base(), ...over },

@@ -30,7 +30,8 @@ export class Session {
   readonly #wire: Wire;
   readonly #channel: AMQPChannel;
   readonly #exchange: string;
-  readonly #returned = new Set<string>();
+  /** How many of the same message to the same destination the broker gave back, and nobody was told of yet. */
+  readonly #returned = new Map<string, number>();
   /** How many publish on it now. */
   users = 0;
   /** It served before, so that it may have been lost at rest. */
@@ -40,7 +41,10 @@ export class Session {
     this.#wire = wire;
     this.#channel = channel;
     this.#exchange = exchange;
-    channel.onReturn = ({ properties }) => void this.#returned.add(properties.messageId ?? '');
+    channel.onReturn = ({ routingKey, properties }) => {
+      const key = keyOf(routingKey, properties);
+      this.#returned.set(key, (this.#returned.get(key) ?? 0) + 1);
+    };
   }
 
   /** Logs in on a socket. Whoever aborts the signal ends it. */
@@ -65,7 +69,6 @@ export class Session {
 
   /** Returns once the broker has it, in every queue that takes it. */
   async publish({ routingKey, body, properties }: Publication): Promise<void> {
-    const { messageId } = properties;
     this.#wire.allow(body.length + answerBytes);
     try {
       await this.#channel.basicPublish(this.#exchange, routingKey, body, properties, true);
@@ -75,7 +78,14 @@ export class Session {
     } finally {
       this.isUsed = true;
     }
-    if (this.#returned.delete(messageId)) throw new Unroutable(routingKey);
+    if (this.#takeReturned(keyOf(routingKey, properties))) throw new Unroutable(routingKey);
+  }
+
+  #takeReturned(key: string): boolean {
+    const count = this.#returned.get(key) ?? 0;
+    if (count > 1) this.#returned.set(key, count - 1);
+    else this.#returned.delete(key);
+    return count > 0;
   }
 
   destroy(): void {
@@ -89,4 +99,9 @@ export class Session {
     clearTimeout(timer);
     this.destroy();
   }
+}
+
+/** One message may be on its way to several destinations at once, whose confirmations come together. */
+function keyOf(routingKey: string, { messageId, headers }: AMQPProperties): string {
+  return JSON.stringify([messageId, headers?.['destinationId'], routingKey]);
 }
