@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
-import { record } from '../events/index.ts';
+import { record, wholeProject } from '../events/index.ts';
 import {
   eventually,
   openDeliveryWorld,
@@ -9,6 +9,7 @@ import {
   type Receiver,
 } from './harness.fixture.ts';
 import { keepMessages } from './index.ts';
+import { deleteDestination, lockDestinationToDelete } from './store/destinations.ts';
 
 describe('deliveries, of a destination that is deleted', () => {
   let test: TestDatabase;
@@ -101,5 +102,26 @@ describe('deliveries, of a destination that is deleted', () => {
       expect(await eventually(blocked, (some) => some.length > 0)).toHaveLength(1);
     });
     expect(await removed).toMatchObject(waiting(1));
+  });
+
+  it('what is asked for again meanwhile finds no destination, and stays as it is', async () => {
+    const worker = await world.work();
+    receiver.answer = (response) => response.writeHead(204).end();
+    const [id = ''] = await world.queue(to, 1);
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    await worker.stop(1_000);
+    const { projectId } = world;
+    let retried: Promise<unknown> | undefined;
+    await test.database.transaction(async (tx) => {
+      await lockDestinationToDelete(tx, { projectId, id: to });
+      expect(await deleteDestination(tx, projectId, to)).toBe(0);
+      retried = world.deliveries.log.retry(wholeProject(projectId), id).catch((error: unknown) => error);
+      await Promise.race([retried, eventually(blocked, (some) => some.length > 0)]);
+    });
+    expect(await retried).toMatchObject({ code: 'not-found' });
+    expect([await works(), await rows('SELECT status FROM delivery WHERE project_id = $1')]).toEqual([
+      [],
+      [{ status: 'delivered' }],
+    ]);
   });
 });

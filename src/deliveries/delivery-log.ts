@@ -19,7 +19,7 @@ import {
   type DeliveryRow,
   type LinkRow,
 } from './store/deliveries.ts';
-import { loadDestinations } from './store/destinations.ts';
+import { holdDestination, loadDestinations } from './store/destinations.ts';
 import { loadStoredResult } from './store/load.ts';
 
 /** What became of messages. Every function throws not-found for what the caller does not reach. */
@@ -62,12 +62,12 @@ export function createDeliveryLog(
       const row = await find(database, reach, id, false);
       if (row.status === 'pending') throw problem('delivery-pending');
       if (!row.has_body) throw problem('message-not-kept');
-      const [destination] = await loadDestinations(database, [{ projectId, id: row.destination_id }]);
-      if (!destination)
-        throw problem('not-found', {
-          detail: `The destination ${row.destination_id} of the delivery is gone.`,
-        });
       await database.transaction(async (tx) => {
+        const destination = await holdDestination(tx, { projectId, id: row.destination_id });
+        if (!destination)
+          throw problem('not-found', {
+            detail: `The destination ${row.destination_id} of the delivery is gone.`,
+          });
         if (!(await deliverAgain(tx, projectId, row))) throw problem('delivery-pending');
         await record(tx, {
           projectId,

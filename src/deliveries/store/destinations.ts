@@ -58,6 +58,7 @@ const insert = statement(
 );
 const locking = (strength: string): string =>
   `SELECT ${columns} FROM destination d WHERE d.project_id = $1 AND (d.id = $2 OR lower(d.name) = lower($3)) FOR ${strength}`;
+const hold = statement('destination_hold', locking('KEY SHARE'));
 const lock = statement('destination_lock', locking('NO KEY UPDATE'));
 /** Waits for who queues something for it ({@link standing}): what is asked after it sees that. */
 const lockToDelete = statement('destination_lock_to_delete', locking('UPDATE'));
@@ -140,6 +141,8 @@ const lockingBy =
   async (tx: Queryable, { projectId, id, name }: DestinationKey): Promise<DestinationRow | undefined> =>
     (await tx.rows<DestinationRow>(by, [projectId, id ?? null, name ?? null]))[0];
 
+/** It stays until the transaction ends, though it may change. */
+export const holdDestination = lockingBy(hold);
 /** Held until the transaction ends. */
 export const lockDestination = lockingBy(lock);
 export const lockDestinationToDelete = lockingBy(lockToDelete);
