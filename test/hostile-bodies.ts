@@ -142,3 +142,15 @@ export function hostileWrites(): Record<string, unknown>[] {
     },
   ];
 }
+
+/** Paths without a route, by a caller who is not known: as long as headers may be, of what looks like secrets. */
+export function hostilePaths(): { what: string; path: string }[] {
+  const nearly = `${'a'.repeat(7_900)}?aB1${'a'.repeat(7_850)}`;
+  const alike = Array.from({ length: 240 }, (_, index) => `aB1${'a'.repeat(22)}${10_000 + index}`);
+  const keys = Array.from({ length: 1_100 }, (_, index) => `svc_${100_000_000 + index}`);
+  return [
+    { what: 'a secret that is nearly in it', path: `/aB1/${nearly}` },
+    { what: 'secrets that begin alike', path: `/${`aB1${'a'.repeat(22)}`.repeat(300)}?${alike.join('&')}` },
+    { what: 'many keys', path: `/${keys.join('/')}` },
+  ];
+}

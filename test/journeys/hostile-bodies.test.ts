@@ -6,6 +6,7 @@ import {
   hostileConfigs,
   hostileManifests,
   hostilePatches,
+  hostilePaths,
   hostileWrites,
 } from '../hostile-bodies.ts';
 import { startPlatform, type Platform } from '../platform.ts';
@@ -116,6 +117,16 @@ describe('test/journeys/hostile-bodies', () => {
     }
     expect(faults).toEqual([]);
   }, 300_000);
+
+  it('no path of a request without a key holds up others', async () => {
+    const faults: string[] = [];
+    for (const { what, path } of hostilePaths()) {
+      const sent = await send('GET', path, '', {});
+      expect(sent.status).toBe(404);
+      faults.push(...faultsOf(what, sent));
+    }
+    expect(faults).toEqual([]);
+  }, 60_000);
 
   it('configs, changes, manifests and writes of the right shape do not hold up other callers', async () => {
     const faults: string[] = [];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { slowness } from '../../../test/slowness.ts';
 import { withoutSecretsOf } from './hidden.ts';
 
 const key = 'svc_0123456789abcdef_AbCdEfGhIjKlMnOpQrStUvWxYz0123abcDEF';
@@ -46,5 +47,33 @@ describe('src/kit/http/hidden', () => {
   ])('leaves %s', (segment) => {
     const body = { detail: `There is no ${segment}.` };
     expect(withoutSecretsOf(body, `/v1/projects/${segment}`)).toEqual(body);
+  });
+
+  it('takes out each secret as far as it is shown, wherever and however often', () => {
+    const [one, other] = ['aB1'.repeat(20), 'cD2'.repeat(20)];
+    const detail = `${one.slice(0, 40)}, ${other.slice(0, 30)}, ${one}, ${one.slice(0, 25)}, ${other}!`;
+    const shown = withoutSecretsOf({ detail }, `/v1/projects/${one}?name=${other}`);
+    const [a, c] = [`${one.slice(0, 8)}…`, `${other.slice(0, 8)}…`];
+    expect(shown.detail).toBe([a, c, a, a, `${c}!`].join(', '));
+  });
+
+  const longest = 'a'.repeat(7_900);
+  const alike = Array.from({ length: 250 }, (_, index) => `aB1${'a'.repeat(22)}${10_000 + index}`);
+  const keys = Array.from({ length: 550 }, (_, index) => `svc_${100_000_000 + index}`);
+  it.each([
+    ['one that is nearly in it', `/aB1/${longest}`, `aB1${'a'.repeat(7_850)}`],
+    ['one that nearly repeats in it', `/aB1${longest}`, `aB1${'a'.repeat(7_850)}b`],
+    ['many that begin alike', `/${alike[0]?.slice(0, 25).repeat(300)}`, alike.join('&')],
+    ['many short ones', `/${'svc_10000000'.repeat(650)}`, keys.join('&')],
+  ])('looks through a path for %s without holding up others', (_what, path, query) => {
+    const url = `${path}?${query}`;
+    expect(url.length).toBeLessThan(16 * 1024);
+    let least = Infinity;
+    for (let attempt = 0; attempt < 5 && least > 50; attempt += 1) {
+      const begun = performance.now();
+      withoutSecretsOf({ detail: `There is no GET ${path}.` }, url);
+      least = Math.min(least, (performance.now() - begun) / slowness());
+    }
+    expect(least).toBeLessThan(50);
   });
 });

@@ -31,26 +31,60 @@ function readable(segment: string): string {
 /** The same value with the secrets of the URL taken out of its texts, also where only their beginning is shown. */
 export function withoutSecretsOf<Value>(value: Value, url: string): Value {
   const secrets = secretsIn(url);
-  return secrets.length === 0 ? value : (hidden(value, secrets) as Value);
+  return secrets.length === 0 ? value : (hidden(value, lookupOf(secrets)) as Value);
 }
 
-function hidden(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return secrets.reduce(withoutOne, value);
-  if (Array.isArray(value)) return value.map((each) => hidden(each, secrets));
+function hidden(value: unknown, lookup: Lookup): unknown {
+  if (typeof value === 'string') return withoutThem(value, lookup);
+  if (Array.isArray(value)) return value.map((each) => hidden(each, lookup));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each, secrets)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each, lookup)]));
 }
 
 const shownLength = 8;
+/** Messages show long names cut: so much of the beginning of a secret is taken for it. */
 const leastCut = 24;
 
-function withoutOne(text: string, secret: string): string {
-  const mark = `${secret.slice(0, shownLength)}…`;
-  const whole = text.replaceAll(secret, mark);
-  // Messages show long names cut.
-  for (let length = secret.length - 1; length >= leastCut; length -= 1) {
-    const cut = secret.slice(0, length);
-    if (whole.includes(cut)) return whole.replaceAll(cut, mark);
+/** Secrets as they are looked for at one place of a text, in about the same time however many and however long they are. */
+interface Lookup {
+  /** By their beginning. */
+  long: Map<string, string[]>;
+  /** Shorter than a beginning: only whole. */
+  short: Set<string>;
+  shortLengths: number[];
+}
+
+function lookupOf(secrets: readonly string[]): Lookup {
+  const short = secrets.filter(({ length }) => length < leastCut);
+  const long = Map.groupBy(
+    secrets.filter(({ length }) => length >= leastCut),
+    (secret) => secret.slice(0, leastCut),
+  );
+  const lengths = new Set(short.map(({ length }) => length));
+  return { long, short: new Set(short), shortLengths: [...lengths].toSorted((a, b) => b - a) };
+}
+
+/** Goes on behind what it has found: a URL may hold texts that nearly repeat thousands of times. */
+function withoutThem(text: string, lookup: Lookup): string {
+  let [shown, from, at] = ['', 0, 0];
+  while (at < text.length) {
+    const length = foundAt(text, at, lookup);
+    if (length > 0) shown += `${text.slice(from, at)}${text.slice(at, at + shownLength)}…`;
+    at += Math.max(1, length);
+    if (length > 0) from = at;
   }
-  return whole;
+  return shown + text.slice(from);
+}
+
+/** The length of what is shown of a secret at this place. */
+function foundAt(text: string, at: number, { long, short, shortLengths }: Lookup): number {
+  const begun = long.get(text.slice(at, at + leastCut));
+  if (begun) return Math.max(...begun.map((secret) => commonLength(text, at, secret)));
+  return shortLengths.find((length) => short.has(text.slice(at, at + length))) ?? 0;
+}
+
+function commonLength(text: string, at: number, secret: string): number {
+  let length = leastCut;
+  while (length < secret.length && text[at + length] === secret[length]) length += 1;
+  return length;
 }
