@@ -10,12 +10,13 @@ describe('kit/http/draining', () => {
   let accepts: boolean;
   let server: Server;
   let socket: Socket;
+  let opened: Socket[];
   let all: string;
   let end: () => void;
 
   beforeEach(async () => {
     asked = new Map();
-    [accepts, all] = [true, ''];
+    [accepts, all, opened] = [true, '', []];
     server = createServer({ ServerResponse: drainingResponse(() => accepts) });
     guardConnections(server);
     rememberConnections(server);
@@ -125,4 +126,28 @@ describe('kit/http/draining', () => {
     slow.resume();
     await ends;
   });
+
+  test('a server that stops does nothing of what comes on a connection that it has ended', async () => {
+    const { port } = server.address() as AddressInfo;
+    for (const [begin, path] of [
+      ['GET /never HTTP/1.1\r\nhost: x\r\n', ''],
+      ['POST /refused HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{', '/refused'],
+    ] as const) {
+      const open = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      open.on('error', () => undefined);
+      open.write(begin);
+      if (path !== '') await taken(path);
+      answer(path);
+      opened.push(open.resume());
+    }
+    accepts = false;
+    const ends = drained(server);
+    await Promise.all(
+      opened.map((open) => expect.poll(() => open.readableEnded, { timeout: 5_000 }).toBe(true)),
+    );
+    const behind = 'GET /behind HTTP/1.1\r\nhost: x\r\n\r\n';
+    for (const [index, rest] of ['\r\n', '}'].entries()) opened[index]?.write(rest + behind);
+    await ends;
+    await taken('/refused');
+  }, 15_000);
 });

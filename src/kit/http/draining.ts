@@ -8,7 +8,7 @@ import {
 import { Server as NetServer, type Socket } from 'node:net';
 import { sleep } from '../retry.ts';
 import { awaitsAnswer, newestOn } from './broken-connection.ts';
-import { destroySoon } from './linger.ts';
+import { endForGood } from './linger.ts';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
@@ -76,9 +76,7 @@ const unaskedMs = 2_000;
 /** An answer that has just left is still read. */
 function endUnasked(server: Server): void {
   for (const socket of connections.get(server) ?? []) {
-    if (socket.writableEnded || awaitsAnswer(socket)) continue;
-    socket.end();
-    destroySoon(socket);
+    if (!socket.writableEnded && !awaitsAnswer(socket)) endForGood(socket);
   }
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { newestOn } from './broken-connection.ts';
 import { isLast } from './draining.ts';
-import { destroySoon } from './linger.ts';
+import { endForGood } from './linger.ts';
 
 /** Of one connection. A read of 64 KiB may hold 3,600 requests, which node passes on in one turn of the event loop. */
 const mostUnanswered = 100;
@@ -21,7 +21,7 @@ export function limitPipelines(server: Server): void {
   const queues = new WeakMap<Socket, Queue>();
   const ending = new WeakSet<Socket>();
   const admits = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
-    if (ending.has(socket)) return false;
+    if (ending.has(socket) || socket.writableEnded) return false;
     const before = newestOn(socket);
     // One is passed from one event to another.
     if (before && before !== response && isLast(before)) {
@@ -59,14 +59,10 @@ export function limitPipelines(server: Server): void {
 
 /** Reads nothing more, and ends the connection after an answer. Closed at once, with something unread, it would take the answers away. */
 function endAfterUnread(response: ServerResponse, socket: Socket): void {
-  const end = (): void => {
-    socket.end();
-    destroySoon(socket);
-  };
   socket.pause();
   // Node resumes with each message that is complete, and destroys after an answer that is the last.
   socket.resume = () => socket;
   socket.destroySoon = () => undefined;
   response.shouldKeepAlive = false;
-  response.once('close', end);
+  response.once('close', () => endForGood(socket));
 }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { isDatabaseAway, isOutage } from '../db/faults.ts';
 import type { Logger } from '../log.ts';
 import { renderProblem, type Problem } from '../problem.ts';
-import { destroySoon } from './linger.ts';
+import { endForGood } from './linger.ts';
 
 export interface ProblemAnswer {
   status: number;
@@ -45,6 +45,5 @@ export function answerOnSocket(socket: Duplex, { status, headers, body }: Proble
   const lines = Object.entries({ ...headers, Connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}`,
   );
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
-  destroySoon(socket);
+  endForGood(socket, [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
 }
