@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { watchConnections } from './broken-connection.ts';
 import { paceChunks } from './chunk-pace.ts';
 import { limitPipelines } from './pipelines.ts';
@@ -10,4 +10,15 @@ export function guardConnections(server: Server): void {
   watchConnections(server);
   paceChunks(server);
   endAfterOffers(server);
+  endAfterOld(server);
+}
+
+/**
+ * A connection of HTTP/1.0 ends with its first answer. Node ends it with one that has no length (204, a stream), and says so only when
+ * what stands behind is done.
+ */
+function endAfterOld(server: Server): void {
+  server.prependListener('request', ({ httpVersion }: IncomingMessage, response: ServerResponse) => {
+    if (httpVersion !== '1.1') response.shouldKeepAlive = false;
+  });
 }

@@ -9,6 +9,7 @@ import { createHttpServer, type HttpServer } from './server.ts';
 describe('kit/http/refused-ahead', () => {
   let server: HttpServer;
   const done: number[] = [];
+  const deleted: string[] = [];
 
   beforeAll(async () => {
     server = createHttpServer({ log: createLog('silent'), bodyLimitBytes: 1_000, trustedProxies: [] });
@@ -24,6 +25,10 @@ describe('kit/http/refused-ahead', () => {
         done.push(n);
         return { n };
       },
+    });
+    server.delete('/:name', async ({ url }, reply) => {
+      deleted.push(url);
+      return reply.code(204).send();
     });
     await server.listen({ port: 0, host: '127.0.0.1' });
   });
@@ -72,5 +77,11 @@ describe('kit/http/refused-ahead', () => {
     expect(statuses).toEqual([status, '200', status, '200']);
     expect(answered).toEqual([1, 2]);
     expect(done.toSorted((a, b) => a - b)).toEqual([1, 2]);
+  });
+
+  it('what stands behind a request of HTTP/1.0 is not done, since its answer ends the connection', async () => {
+    const one = (path: string) => `DELETE ${path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`;
+    expect(await send(one('/a') + one('/b'))).toMatchObject({ statuses: ['204'] });
+    expect(deleted).toEqual(['/a']);
   });
 });
