@@ -95,10 +95,11 @@ export function createProxyServer(
 
 function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Duplex): void {
   const breakage = breakageOn(socket);
-  const isGone = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  // The caller left, nothing was asked yet, or the answer is complete.
-  if (isGone || breakage.kind === 'answered') socket.destroy();
+  // The caller left, or the answer is complete.
+  if (error.code === 'ECONNRESET' || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
+  // Nothing was asked yet.
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
   else if (breakage.kind === 'request') refuseOnSocket(log, socket, unreadable(error));
   else {
     breakage.response.shouldKeepAlive = false;
