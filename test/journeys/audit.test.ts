@@ -242,6 +242,10 @@ describe('test/journeys/audit', () => {
     const [newest, second] = all;
     expect(await read(`?from=${newest?.time}&pageSize=1000&${until}`)).toEqual([newest]);
     expect((await read(`?to=${second?.time}`))[0]?.id).not.toBe(newest?.id);
+    for (const time of ['1960-01-01T00:00:00Z', '0001-01-01T00:00:00Z']) {
+      expect(await read(`?from=${time}&pageSize=1000&${until}`)).toEqual(all);
+      expect(await read(`?to=${time}`)).toEqual([]);
+    }
     const byKey = all.find(({ actor }) => actor.keyId !== undefined);
     expect((await read(`?keyId=${byKey?.actor.keyId}`)).map(({ id }) => id)).toContain(byKey?.id);
     const { key } = await world.makeKey({ scopes: ['read'] });

@@ -5,6 +5,7 @@ import { isExactNumber } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import { maxIssues, type Issue } from '../problem.ts';
 import { formatAdvice, patternAdvice } from '../reference-schema.ts';
+import { isTime } from '../times.ts';
 
 // The package's type says module; its code is the function itself.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
@@ -19,9 +20,10 @@ const common = {
   // keys V8 gave each new object a hidden class of its own until the next full collection.
   code: { optimize: false },
 } as const;
+const withFormats = (ajv: Ajv2020): Ajv2020 => addFormats(ajv).addFormat('date-time', isTime);
 // Bodies are taken as sent; queries and paths arrive as text and are read as what the schema says.
-const exact = addFormats(new Ajv2020({ ...common, coerceTypes: false }));
-const coercing = addFormats(new Ajv2020({ ...common, coerceTypes: 'array' }));
+const exact = withFormats(new Ajv2020({ ...common, coerceTypes: false }));
+const coercing = withFormats(new Ajv2020({ ...common, coerceTypes: 'array' }));
 
 /** Compiles when it is asked first: most schemas of a process are never used, and a start would wait for all of them. */
 function compiledOnce(ajv: Ajv2020, schema: object): () => ValidateFunction {
