@@ -108,6 +108,21 @@ describe('test/journeys/retry-failed', () => {
     expect(await made('Again')).toBe(1);
   }, 60_000);
 
+  it('what was written again is the answer, also where nothing is kept of what failed', async () => {
+    await refuse(1);
+    const key = newKey();
+    const first = await write(create('Kept'), key);
+    const done = await write(create('Kept'), key);
+    expect([first.status, done.status]).toEqual([422, 200]);
+    const forget = (id: string) => test.database.raw('DELETE FROM operation WHERE id = $1', [id]);
+    const { operationId } = done.body;
+    await forget(first.body.operationId);
+    expect(await write(create('Kept'), key)).toMatchObject({ status: 200, body: { operationId } });
+    await forget(operationId);
+    expect(await write(create('Kept'), key)).toMatchObject({ status: 410, body: { operationId } });
+    expect(await made('Kept')).toBe(1);
+  }, 60_000);
+
   it('what somebody else retried is the answer, while it goes on and once it is done', async () => {
     await refuse(1);
     const key = newKey();

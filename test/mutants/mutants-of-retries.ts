@@ -9,9 +9,8 @@ export const mutantsOfRetries: Mutant[] = [
     changes: [
       {
         file: again,
-        find: 'at = { claim: keyOfRetry(earlier.operationId), retryOf: written };',
-        replace:
-          "at = { claim: { ...keyOfRetry(earlier.operationId), principal: 'again' }, retryOf: written };",
+        find: 'at = { claim, retryOf: written };',
+        replace: "at = { claim: { ...claim, principal: 'again' }, retryOf: written };",
       },
     ],
     tests,

@@ -38,8 +38,11 @@ export async function repetitionOf(
     const written = await operations
       .written(wholeProject(projectId), earlier.operationId)
       .catch(whereForgotten);
-    if (!written || !isRepeatable(written)) return { claim: at.claim };
-    at = { claim: keyOfRetry(earlier.operationId), retryOf: written };
+    const claim = keyOfRetry(earlier.operationId);
+    if (written && isRepeatable(written)) at = { claim, retryOf: written };
+    // What is not kept any more is not written again; where it was before, that is the answer.
+    else if (!written && (await operations.earlierUse(projectId, claim))) at = { claim };
+    else return { claim: at.claim };
   }
 }
 
