@@ -19,8 +19,8 @@ export interface ClientDeps {
   credential(): Promise<Credential>;
   renew(generation: number): Promise<Credential>;
   markWorking(): void;
-  /** Told every answer: the connection's budget lives from them. */
-  observe(answer: HttpAnswer, tookMs: number): void;
+  /** Told every answer, and the generation of the credentials that the call carried: the connection's budget lives from them. */
+  observe(answer: HttpAnswer, generation: number): void;
 }
 
 /** Speaks to a provider as one connection. Throws only for credentials that do not work or cannot be had; never for an answer. */
@@ -73,7 +73,7 @@ async function sendOnce(
   done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });
   const totalMs = performance.now() - startedAt;
   told?.({ id, request: withoutCredential(credential, request), result, totalMs });
-  if ('answer' in result) deps.observe(result.answer, totalMs);
+  if ('answer' in result) deps.observe(result.answer, credential.generation);
   return result;
 }
 

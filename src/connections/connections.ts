@@ -45,6 +45,12 @@ import {
 } from './store.ts';
 import { planUpdate } from './update.ts';
 
+/** Speaks to the provider as a connection. */
+export interface ConnectionClient extends ProviderClient {
+  /** Of the credentials in place when it was made: its calls carry these, or newer ones. */
+  readonly generation: number;
+}
+
 export interface ConnectionsOptions {
   /** Of the calls of a day, what history leaves to everything else. */
   backfillReservePercent?: number | undefined;
@@ -95,7 +101,7 @@ export interface Connections {
   /** Refreshes the token: in any case, or only when it is over. The audit log names the group. */
   refresh(projectId: string, id: string, when: 'force' | 'ifExpired', groupRef?: string): Promise<void>;
   /** Speaks to the provider as the connection; the log says for whom. Throws connection-bad-credentials, not-found. */
-  client(projectId: string, id: string, caller?: Caller): Promise<ProviderClient>;
+  client(projectId: string, id: string, caller?: Caller): Promise<ConnectionClient>;
   /** Scheme, host and port that its calls go to. Throws not-found, credentials-rejected; nobody is called. */
   originOf(projectId: string, id: string): Promise<string>;
   /** What to put on a call, from memory while it is fresh. Throws connection-bad-credentials, not-found. */
@@ -284,17 +290,17 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
       const key: ConnectionKey = [projectId, id];
       const { row } = await keeper.usable(key);
       const whose = { groupRef: row.group_ref, requestId: currentActor().requestId };
-      return createProviderClient({
+      const client = createProviderClient({
         ground,
         provider: row.provider,
         credential: () => keeper.credential(key),
         renew: (generation) => keeper.renew(key, generation),
         markWorking: () => keeper.markWorking(key),
-        observe: (answer, tookMs) => {
-          const call = { ...whose, ...caller, begunAt: budget.now() - tookMs };
-          void budget.observe(projectId, id, row.provider, answer, call);
+        observe: (answer, generation) => {
+          void budget.observe(projectId, id, row.provider, answer, { ...whose, ...caller, generation });
         },
       });
+      return { ...client, generation: row.generation };
     },
     originOf: async (projectId, id) => (await keeper.held([projectId, id])).credential().origin,
     credential: (projectId, id) => keeper.credential([projectId, id]),

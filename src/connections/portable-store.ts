@@ -55,10 +55,17 @@ export async function holdReplaced(
   return found.flatMap(({ id, is_signed_in: isSignedIn }) => (isSignedIn ? [id] : []));
 }
 
-/** What waits for better credentials, or for the limit of those before, goes on. */
+const generations = statement(
+  'connections_generations',
+  `SELECT id, generation::float8 AS generation FROM connection WHERE project_id = $1 AND id = ANY($2::uuid[]) ORDER BY id`,
+);
+
+/** What waits for better credentials than those before, or for a limit of these, goes on. */
 export async function goOn(tx: Queryable, projectId: string, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    await openWindow(tx, [projectId, id]);
+  if (ids.length === 0) return;
+  const rows = await tx.rows<{ id: string; generation: number }>(generations, [projectId, ids]);
+  for (const { id, generation } of rows) {
+    await openWindow(tx, [projectId, id], generation);
     await hurry(tx, projectId, id);
   }
 }

@@ -141,7 +141,7 @@ const replace = statement(
      generation = generation + 1, status_detail = NULL, as_of = ${nextAsOf}, signed_in_at = ${nextSignIn}, came_in = false, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
      unauthorized_at = NULL, refused_since = NULL,
      updated_at = svc_now()
-   WHERE project_id = $1 AND id = $2 RETURNING id`,
+   WHERE project_id = $1 AND id = $2 RETURNING generation::float8 AS generation`,
 );
 
 /** SQL: what an event tells of a row `c` that has the columns of `connection`, and `more`, a jsonb. */
@@ -307,14 +307,14 @@ export async function insertConnection(
   ]);
 }
 
-/** False when the connection is gone. */
+/** The generation of the new ones; undefined when the connection is gone. */
 export async function replaceCredentials(
   tx: Queryable,
   [projectId, id]: ConnectionKey,
   content: ConnectionContent,
-): Promise<boolean> {
-  const rows = await tx.rows(replace, [projectId, id, content.providerAppId ?? null, ...valuesOf(content)]);
-  return rows.length > 0;
+): Promise<number | undefined> {
+  const values = [projectId, id, content.providerAppId ?? null, ...valuesOf(content)];
+  return (await tx.rows<{ generation: number }>(replace, values))[0]?.generation;
 }
 
 /** What may change without new credentials; a member that is missing stays. */

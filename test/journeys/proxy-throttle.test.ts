@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/kit/ids.ts';
 import {
@@ -48,8 +50,14 @@ describe('test/journeys/proxy-throttle', () => {
 
   const customer = (integration: 'hubspot-crm' | 'salesforce-crm' = 'hubspot-crm'): Promise<Customer> =>
     install(first, integration, `group-${++groups}`);
+  const headersOf = ({ installationId }: Customer): Record<string, string> => ({
+    'x-svc-proxy-version': '1',
+    'x-svc-project-id': first.projectId,
+    'x-api-key': first.apiKey,
+    'x-svc-installation-id': installationId,
+  });
   const call = (
-    { installationId }: Customer,
+    acme: Customer,
     {
       node = first,
       mode = 'throttle',
@@ -58,13 +66,7 @@ describe('test/journeys/proxy-throttle', () => {
   ): Promise<RawAnswer> =>
     rawCall(node.proxy, {
       target: path,
-      headers: {
-        'x-svc-proxy-version': '1',
-        'x-svc-project-id': first.projectId,
-        'x-api-key': first.apiKey,
-        'x-svc-installation-id': installationId,
-        ...(mode === null ? {} : { 'X-Svc-Rate-Limiter-Mode': mode }),
-      },
+      headers: { ...headersOf(acme), ...(mode === null ? {} : { 'X-Svc-Rate-Limiter-Mode': mode }) },
     });
   const refuseOnce = (
     limit: { status: number; body: unknown; headers?: Record<string, string> },
@@ -288,6 +290,36 @@ describe('test/journeys/proxy-throttle', () => {
       ])
         await expect.poll(works, { timeout: 3_000 }).toBe(200);
     }
+  });
+
+  it('budget: nor is one of which a call tells that carried the credentials before, whenever it was sent', async () => {
+    const acme = await customer();
+    expect((await call(acme, { node: second })).status).toBe(200);
+    const { hostname, port } = new URL(second.proxy);
+    const slow = request({
+      hostname,
+      port,
+      method: 'POST',
+      path: '/crm/v3/objects/contacts',
+      agent: false,
+      headers: { ...headersOf(acme), 'content-type': 'application/json', 'content-length': '2' },
+    });
+    const answered = once(slow, 'response');
+    slow.write('{');
+    // The call has its credential and waits for the rest of its body.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await connect(first, 'hubspot', acme.groupRef)).toBe(acme.connectionId);
+    await refusedUntil2099();
+    slow.end('}');
+    const [answer] = (await answered) as [IncomingMessage];
+    expect(answer.resume().statusCode).toBe(429);
+    const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
+    for (const node of [first, second])
+      for (const works of [
+        async () => (await node.call('POST', path, { groupRef: acme.groupRef, ...create() })).status,
+        async () => (await call(acme, { node })).status,
+      ])
+        await expect.poll(works, { timeout: 3_000 }).toBe(200);
   });
 
   it('budget: a read goes on at once when the customer connected again, on a node that was not told', async () => {

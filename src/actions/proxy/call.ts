@@ -218,12 +218,13 @@ function mayRepeat(request: IncomingMessage, body: CallBody): boolean {
 
 function forwardWith(
   journey: Journey,
-  { origin, headers, query }: Credential,
+  credential: Credential,
   body: OutgoingBody,
   holdRejection: boolean,
 ): Promise<ForwardEnd> {
   const { deps, request, response, expectsContinue } = journey;
   const { egress, limits } = deps.ground;
+  const { origin, headers, query } = credential;
   return forward(
     request,
     response,
@@ -234,16 +235,15 @@ function forwardWith(
       totalMs: limits.proxyCallMs,
       expectsContinue,
       isNative: isNative(journey),
-      rules: rulesOf(journey, query, holdRejection),
+      rules: rulesOf(journey, credential, holdRejection),
     },
   );
 }
 
-function rulesOf(journey: Journey, query: Credential['query'], holdRejection: boolean): AnswerRules {
+function rulesOf(journey: Journey, { query, generation }: Credential, holdRejection: boolean): AnswerRules {
   const { target, requestId, call } = journey;
   const { budget } = journey.deps.connections;
   const { projectId, connectionId, provider, groupRef } = target;
-  const begunAt = budget.now();
   return {
     requestId,
     holdRejection,
@@ -259,7 +259,7 @@ function rulesOf(journey: Journey, query: Credential['query'], holdRejection: bo
     },
     bodyDecides: (status) => budget.bodyDecides(provider, status),
     judge(answer) {
-      const told = { groupRef, requestId, begunAt };
+      const told = { groupRef, requestId, generation };
       const closure: Closure | undefined = budget.observe(projectId, connectionId, provider, answer, told);
       return closure ? throttleHeaders(closure) : [];
     },

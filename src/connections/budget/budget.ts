@@ -35,8 +35,8 @@ export interface Caller {
 }
 
 interface Call extends Caller {
-  /** When it began, by the time of {@link Budget.now}: credentials that are newer had no part in it. Absent: now. */
-  begunAt?: number;
+  /** Of the credentials that it carried: newer ones have no part in what it tells. */
+  generation: number;
 }
 
 /**
@@ -55,7 +55,7 @@ export interface Budget {
   /** The same, for who waits so long: a window that was opened a moment ago may not be known here, and is looked for. */
   surelyWaitMs(projectId: string, connectionId: string, priority: Priority): Promise<number>;
   /** Closes the window for as long as the provider asks; one that is closed for longer stays so. Answers what now holds. */
-  close(projectId: string, connectionId: string, limit: LimitReached, call?: Call): Closure;
+  close(projectId: string, connectionId: string, limit: LimitReached, call: Call): Closure;
   /** Whether the body of an answer of this status decides what it says of a limit. */
   bodyDecides(provider: string, status: number): boolean;
   /** Closes the window if the answer says so, and notes what it tells of the quota. */
@@ -64,7 +64,7 @@ export interface Budget {
     connectionId: string,
     provider: string,
     answer: HttpAnswer,
-    call?: Call,
+    call: Call,
   ): Closure | undefined;
   /** The headers in which the provider tells its quota; undefined when it tells none. */
   quotaNames(provider: string): QuotaNames | undefined;
@@ -90,8 +90,8 @@ interface State {
   closures: Map<string, StoredClosure>;
   /** Closed here, and not told yet. */
   untold: Map<string, StoredClosure>;
-  /** When new credentials opened a window; none was closed for longer than they are kept. */
-  opened: Map<string, number>;
+  /** Windows that new credentials opened; none was closed for longer than they are kept. */
+  opened: Map<string, Opening>;
   /** By the database's clock. */
   lastReadAt: number | undefined;
   quotas: Map<string, Quota>;
@@ -205,19 +205,18 @@ function keyOf(projectId: string, connectionId: string): string {
 /** Closes the window in memory at once and tells the others behind the caller's back. */
 function closeHere(
   state: State,
-  { begunAt, ...about }: Call & { projectId: string; connectionId: string },
+  { generation, ...about }: Call & { projectId: string; connectionId: string },
   limit: LimitReached,
 ): Closure {
   const { projectId, connectionId } = about;
   const key = keyOf(projectId, connectionId);
   const now = state.clock.now();
-  const since = begunAt ?? now;
   const known = state.closures.get(key);
   const wished = now + limit.forMs;
   if (known && known.until > now && known.until + sameWindowMs >= wished) return known;
   const until = Math.ceil(wished / 1000) * 1000;
-  const closure = { projectId, connectionId, until, lockedOut: limit.lockedOut, since };
-  if (limit.forMs <= 0 || since < (state.opened.get(key) ?? 0)) return closure;
+  const closure = { projectId, connectionId, until, lockedOut: limit.lockedOut, generation };
+  if (limit.forMs <= 0 || isOlder(state, closure)) return closure;
   const { forMs, lockedOut } = limit;
   state.ground.log.info(
     { ...about, forMs, lockedOut },
@@ -295,24 +294,33 @@ async function load(state: State): Promise<void> {
   }
 }
 
-function merge({ closures, opened }: State, told: readonly StoredClosure[]): void {
+function merge(state: State, told: readonly StoredClosure[]): void {
   for (const closure of told) {
     const key = keyOf(closure.projectId, closure.connectionId);
-    if (closure.since < (opened.get(key) ?? 0)) continue;
-    const known = closures.get(key);
-    if (!known || known.until < closure.until) closures.set(key, closure);
+    if (isOlder(state, closure)) continue;
+    const known = state.closures.get(key);
+    if (!known || known.until < closure.until) state.closures.set(key, closure);
   }
 }
 
+/** Whether what is told is of credentials before those that opened the window. */
+function isOlder(
+  { opened }: State,
+  told: Pick<StoredClosure, 'projectId' | 'connectionId' | 'generation'>,
+): boolean {
+  return told.generation < (opened.get(keyOf(told.projectId, told.connectionId))?.generation ?? 0);
+}
+
 /** Forgets what was told of the credentials before. */
-function open({ closures, untold, opened }: State, { projectId, connectionId, at }: Opening): void {
-  const key = keyOf(projectId, connectionId);
-  opened.set(key, at);
-  for (const known of [closures, untold]) if ((known.get(key)?.since ?? at) < at) known.delete(key);
+function open({ closures, untold, opened }: State, opening: Opening): void {
+  const key = keyOf(opening.projectId, opening.connectionId);
+  opened.set(key, opening);
+  for (const known of [closures, untold])
+    if ((known.get(key)?.generation ?? Infinity) < opening.generation) known.delete(key);
 }
 
 function forgetPast({ closures, opened, clock }: State): void {
   const now = clock.now();
   for (const [key, { until }] of closures) if (until <= now) closures.delete(key);
-  for (const [key, at] of opened) if (at < now - longestWaitMs) opened.delete(key);
+  for (const [key, { at }] of opened) if (at < now - longestWaitMs) opened.delete(key);
 }

@@ -32,21 +32,21 @@ export function openBudgetChannel(
   };
 }
 
-/** `project/connection/until/lockedOut/since`, separated by commas. */
+/** `project/connection/until/lockedOut/generation`, separated by commas. */
 export function writeMessage(closures: readonly StoredClosure[]): string {
   return closures
-    .map(({ projectId, connectionId, until, lockedOut, since }) =>
-      [projectId, connectionId, Math.round(until), lockedOut ? 1 : 0, Math.floor(since)].join('/'),
+    .map(({ projectId, connectionId, until, lockedOut, generation }) =>
+      [projectId, connectionId, Math.round(until), lockedOut ? 1 : 0, generation].join('/'),
     )
     .join(',');
 }
 
-/** Leaves out what cannot be read: a newer node may say more, and an older one does not say since when. */
+/** Leaves out what cannot be read: a newer node may say more, and an older one does not say of which credentials. */
 export function readMessage(message: string): StoredClosure[] {
   return message.split(',').flatMap((part) => {
-    const [projectId, connectionId, until, lockedOut, since = 0] = part.split('/');
+    const [projectId, connectionId, until, lockedOut, counted = 0] = part.split('/');
     if (!projectId || !connectionId || !Number(until)) return [];
-    const [end, begin] = [Number(until), Number(since) || 0];
-    return [{ projectId, connectionId, until: end, lockedOut: lockedOut === '1', since: begin }];
+    const [end, generation] = [Number(until), Number(counted) || 0];
+    return [{ projectId, connectionId, until: end, lockedOut: lockedOut === '1', generation }];
   });
 }

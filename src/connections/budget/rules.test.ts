@@ -149,12 +149,12 @@ describe('connections/budget/rules', () => {
   });
 
   test('a message between nodes survives what it does not know', () => {
-    const one = { projectId: 'p', connectionId: 'c', until: now, lockedOut: true, since: now - 5 };
+    const one = { projectId: 'p', connectionId: 'c', until: now, lockedOut: true, generation: 7 };
     expect(readMessage(writeMessage([one, { ...one, lockedOut: false }]))).toEqual([
       one,
       { ...one, lockedOut: false },
     ]);
-    expect(readMessage(`p/c/${now}/1`)).toEqual([{ ...one, since: 0 }]);
+    expect(readMessage(`p/c/${now}/1`)).toEqual([{ ...one, generation: 0 }]);
     expect(readMessage('')).toEqual([]);
     expect(readMessage('x,p/c/nonsense/1')).toEqual([]);
   });

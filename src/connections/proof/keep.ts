@@ -51,9 +51,9 @@ export async function keep(
     const known =
       connectionId ?? (await findSameConnection(tx, projectId, owner, provider.name, proven.workspaceRef));
     if (known !== undefined) {
-      const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known));
-      if (replaced) {
-        await openWindow(tx, [projectId, known]);
+      const generation = await replaceCredentials(tx, [projectId, known], contentFor(known));
+      if (generation !== undefined) {
+        await openWindow(tx, [projectId, known], generation);
         // What waited for better credentials, or for the limit of the old ones, goes on. The lane of a connection has its id.
         await hurry(tx, projectId, known);
         await recordSaved(tx, [projectId, known], 'connection.updated', described);

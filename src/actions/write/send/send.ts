@@ -234,8 +234,8 @@ async function openLine(
   const { budget } = connections;
   await budget.ready();
   let heard: Heard | undefined;
+  const { generation } = client;
   const waitMs = (): number => budget.waitMs(projectId, connectionId, 'write');
-  const begunAt = budget.now();
   return {
     waitMs,
     surelyWaitMs: () => budget.surelyWaitMs(projectId, connectionId, 'write'),
@@ -254,7 +254,7 @@ async function openLine(
         if (outcome.kind === 'applied' || outcome.failure.category !== 'rateLimit') continue;
         const forMs = outcome.failure.retryAfterMs;
         if (forMs !== undefined && waitMs() === 0)
-          budget.close(projectId, connectionId, { forMs, lockedOut: false }, { ...caller, begunAt });
+          budget.close(projectId, connectionId, { forMs, lockedOut: false }, { ...caller, generation });
       }
     },
   };
