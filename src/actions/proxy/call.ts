@@ -254,7 +254,7 @@ function rulesOf(journey: Journey, { query, generation }: Credential, holdReject
       journey.answeredAt ??= performance.now();
     },
     onQuota(quota) {
-      budget.noteQuota(projectId, connectionId, quota);
+      budget.noteQuota(projectId, connectionId, quota, { generation });
       return quotaHeaders(quota, budget.now());
     },
     bodyDecides: (status) => budget.bodyDecides(provider, status),

@@ -203,6 +203,27 @@ describe('connections/budget', () => {
     expect(await there.surelyWaitMs(project, id, 'read')).toBe(0);
   });
 
+  test('what the provider told of its quota is forgotten with the credentials before, and what calls tell that carry them', async () => {
+    const id = newId();
+    const wait = (node: Connections['budget']) => node.waitMs(project, id, 'backfill');
+    const tell = (node: Connections['budget'], used: number, call: { generation: number }) => {
+      const headers = { 'sforce-limit-info': `api-usage=${used}/5000` };
+      node.observe(project, id, 'salesforce', { status: 200, headers, body: '' }, call);
+      node.noteQuota(project, id, { limit: 10, remaining: 10 - (used % 7) }, call);
+    };
+    tell(there, 4_999, former);
+    expect(wait(there)).toBeGreaterThan(800_000);
+    await harness.ground.database.transaction((tx) => openWindow(tx, [project, id], later.generation));
+    expect(await there.surelyWaitMs(project, id, 'backfill')).toBe(0);
+    expect(there.quota(project, id)).toBeUndefined();
+    tell(there, 4_999, former);
+    expect([wait(there), there.quota(project, id)]).toEqual([0, undefined]);
+    tell(there, 4_998, later);
+    await there.look();
+    expect(wait(there)).toBeGreaterThan(800_000);
+    expect(there.quota(project, id)).toBeDefined();
+  });
+
   test('a node that was away for long learns what was opened meanwhile', async () => {
     const id = newId();
     const away = harness.secondNode().budget;

@@ -68,7 +68,7 @@ export interface Budget {
   ): Closure | undefined;
   /** The headers in which the provider tells its quota; undefined when it tells none. */
   quotaNames(provider: string): QuotaNames | undefined;
-  noteQuota(projectId: string, connectionId: string, quota: Quota): void;
+  noteQuota(projectId: string, connectionId: string, quota: Quota, call: Pick<Call, 'generation'>): void;
   quota(projectId: string, connectionId: string): Quota | undefined;
   /** The time that {@link Closure.until} is compared with. */
   now(): number;
@@ -142,15 +142,15 @@ export function createBudget(
     observe(projectId, connectionId, provider, answer, call) {
       const declared = catalog.find(provider);
       const day = declared && dailyQuota(declared, answer, state.clock.now());
-      if (day) remember(state.days, keyOf(projectId, connectionId), day);
+      if (day) remember(state, state.days, { projectId, connectionId, ...call }, day);
       const quota = quotaTold(namesOf(provider) ?? new Map(), answer);
-      if (quota) remember(state.quotas, keyOf(projectId, connectionId), quota);
+      if (quota) remember(state, state.quotas, { projectId, connectionId, ...call }, quota);
       const limit = declared && limitReached(declared, connectorOf(provider), answer, state.clock.now());
       return limit && closeHere(state, { projectId, connectionId, ...call }, limit);
     },
     quotaNames: namesOf,
-    noteQuota: (projectId, connectionId, quota) => {
-      remember(state.quotas, keyOf(projectId, connectionId), quota);
+    noteQuota: (projectId, connectionId, quota, call) => {
+      remember(state, state.quotas, { projectId, connectionId, ...call }, quota);
     },
     quota: (projectId, connectionId) => state.quotas.get(keyOf(projectId, connectionId)),
     now: () => state.clock.now(),
@@ -191,7 +191,9 @@ function rememberedNames(catalog: Catalog): Budget['quotaNames'] {
   };
 }
 
-function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
+function remember<Value>(state: State, known: Map<string, Value>, told: Told, value: Value): void {
+  if (isOlder(state, told)) return;
+  const key = keyOf(told.projectId, told.connectionId);
   known.delete(key);
   known.set(key, value);
   const oldest = known.keys().next().value;
@@ -303,17 +305,18 @@ function merge(state: State, told: readonly StoredClosure[]): void {
   }
 }
 
+type Told = Pick<StoredClosure, 'projectId' | 'connectionId' | 'generation'>;
+
 /** Whether what is told is of credentials before those that opened the window. */
-function isOlder(
-  { opened }: State,
-  told: Pick<StoredClosure, 'projectId' | 'connectionId' | 'generation'>,
-): boolean {
+function isOlder({ opened }: State, told: Told): boolean {
   return told.generation < (opened.get(keyOf(told.projectId, told.connectionId))?.generation ?? 0);
 }
 
 /** Forgets what was told of the credentials before. */
-function open({ closures, untold, opened }: State, opening: Opening): void {
+function open({ closures, untold, opened, quotas, days }: State, opening: Opening): void {
   const key = keyOf(opening.projectId, opening.connectionId);
+  // An opening is read again for a while: what is told of the new credentials stays.
+  if (opened.get(key)?.generation !== opening.generation) for (const told of [quotas, days]) told.delete(key);
   opened.set(key, opening);
   for (const known of [closures, untold])
     if ((known.get(key)?.generation ?? Infinity) < opening.generation) known.delete(key);
