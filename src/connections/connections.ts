@@ -3,7 +3,7 @@ import type { Queryable } from '../kit/db/database.ts';
 import type { Ground } from '../kit/ground.ts';
 import { isId } from '../kit/ids.ts';
 import type { Slice } from '../kit/paging.ts';
-import { problem, refuse } from '../kit/problem.ts';
+import { problem, refuse, type Problem } from '../kit/problem.ts';
 import type { Projects } from '../projects/index.ts';
 import type { Catalog, ProviderClient } from '../providers/index.ts';
 import { createBudget, type Budget, type Caller } from './budget/index.ts';
@@ -42,6 +42,7 @@ import {
   listConnections,
   type ConnectionFilter,
   type ConnectionKey,
+  type ConnectionRow,
 } from './store.ts';
 import { planUpdate } from './update.ts';
 
@@ -222,18 +223,12 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
     async update(reach, id, request) {
       const { projectId } = reach;
       const key: ConnectionKey = [projectId, id];
-      const { row } = await load(ground, reach, id);
-      const provider = catalog.get(row.provider);
-      const plan = planUpdate(provider, row, request);
-      if (plan.kind === 'describe') {
-        await ground.database.transaction(async (tx) => {
-          const told = await describeConnection(tx, key, plan.description);
-          const details = { groupRef: row.group_ref, changed: Object.keys(plan.description) };
-          await record(tx, { projectId, action: 'connection.updated', targetId: id, details, told });
-        });
-      } else {
+      await load(ground, reach, id);
+      const asked = await ground.database.transaction((tx) => describeIn(deps, tx, key, request));
+      if (asked) {
+        const { row, replacing } = asked;
         const owner = { groupRef: row.group_ref, consumerRef: row.consumer_ref };
-        await connectWith(deps, projectId, provider, plan.request, { owner, connectionId: id });
+        await connectWith(deps, projectId, catalog.get(row.provider), replacing, { owner, connectionId: id });
       }
       keeper.forget(key);
       return load(ground, reach, id);
@@ -247,6 +242,24 @@ function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
     },
     deleteIf: (tx, key, mayGo) => deleteIn(deps, keeper, tx, key, mayGo),
   };
+}
+
+/** Describes the connection anew by what is so of it until the transaction ends; what asks for other credentials is answered, undone. */
+async function describeIn(
+  { catalog }: FlowDeps,
+  tx: Queryable,
+  key: ConnectionKey,
+  request: UpdateConnectionRequest,
+): Promise<{ row: ConnectionRow; replacing: ConnectionRequest } | undefined> {
+  const [projectId, targetId] = key;
+  const row = await holdConnection(tx, key);
+  if (!row) throw noConnection(targetId);
+  const plan = planUpdate(catalog.get(row.provider), row, request);
+  if (plan.kind === 'replace') return { row, replacing: plan.request };
+  const told = await describeConnection(tx, key, plan.description);
+  const details = { groupRef: row.group_ref, changed: Object.keys(plan.description) };
+  await record(tx, { projectId, action: 'connection.updated', targetId, details, told });
+  return undefined;
 }
 
 async function deleteIn(
@@ -313,8 +326,12 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
 
 async function load(ground: Ground, reach: Reach, id: string): Promise<Connection> {
   const row = isId(id) ? await findConnection(ground.database, reach, id) : undefined;
-  if (!row) throw problem('not-found', { detail: `There is no connection ${id}.` });
+  if (!row) throw noConnection(id);
   return connectionOf(row);
+}
+
+function noConnection(id: string): Problem {
+  return problem('not-found', { detail: `There is no connection ${id}.` });
 }
 
 function requiredOf(request: ConnectionRequest): { provider: string; owner: Owner } {

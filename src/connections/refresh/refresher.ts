@@ -226,7 +226,9 @@ function pairOf(
     generation: row.generation,
     credentials: sealSecrets(ground.vault, row.project_id, row.id, renewed),
     scopes: answer.scopes,
-    providerMetadata: movedMetadata(ground, provider, row, answer.metadata),
+    metadataOn:
+      movedMetadata(ground, provider, row, answer.metadata) &&
+      ((known) => mergeMetadata(known, answer.metadata)),
     askedAt,
     lifeMs: answer.expiresInMs,
   };

@@ -2,7 +2,7 @@ import { record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ProviderMetadata } from '../schema.ts';
-import { told, toldIn, type ConnectionKey, type ToldRow } from '../store.ts';
+import { holdConnection, told, toldIn, type ConnectionKey, type ToldRow } from '../store.ts';
 
 // One statement decides who refreshes: the generation must be the one that was found stale, and nobody may hold a lease.
 const take = statement(
@@ -92,8 +92,8 @@ export interface Refreshed {
   unauthorized: boolean;
   credentials: Buffer;
   scopes: string[] | undefined;
-  /** Only when it changed. */
-  providerMetadata: ProviderMetadata | undefined;
+  /** Only when it changed: what becomes of the metadata that are there by then. */
+  metadataOn: ((known: ProviderMetadata) => ProviderMetadata | undefined) | undefined;
   issuedAgoMs: number;
   expiresInMs: number | undefined;
 }
@@ -104,19 +104,21 @@ export function commitRefresh(
   key: ConnectionKey,
   refreshed: Refreshed,
 ): Promise<boolean> {
-  const metadata = refreshed.providerMetadata ? JSON.stringify(refreshed.providerMetadata) : null;
-  const values = [
-    ...key,
-    refreshed.fence,
-    refreshed.credentials,
-    refreshed.scopes ?? null,
-    metadata,
-    refreshed.issuedAgoMs,
-    refreshed.expiresInMs ?? null,
-    refreshed.generation,
-    refreshed.unauthorized,
-  ];
   return database.transaction(async (tx) => {
+    const { metadataOn } = refreshed;
+    const row = metadataOn && (await holdConnection(tx, key));
+    const metadata = row && metadataOn(row.provider_metadata);
+    const values = [
+      ...key,
+      refreshed.fence,
+      refreshed.credentials,
+      refreshed.scopes ?? null,
+      metadata ? JSON.stringify(metadata) : null,
+      refreshed.issuedAgoMs,
+      refreshed.expiresInMs ?? null,
+      refreshed.generation,
+      refreshed.unauthorized,
+    ];
     const fresh = toldIn(await tx.rows<ToldRow>(commit, values), key, 'connection.refreshed');
     if (fresh) await record(tx, { projectId: key[0], told: fresh });
     return fresh !== undefined;
