@@ -126,6 +126,8 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
       const tell = (): void => listeners.forEach((listener) => listener(projectId, id));
       setTimeout(tell, heldAgeMs).unref();
     },
+    onGone: (row, secrets) =>
+      revokeAtProvider(deps, options.catalog.find(row.provider), { row, secrets: () => secrets }),
   });
   const budget = createBudget(ground, options.catalog, options);
   const { projects } = options;

@@ -16,7 +16,7 @@ const revokeTimeoutMs = 10_000;
 export async function revokeAtProvider(
   { ground, projects }: { ground: Ground; projects: Projects },
   provider: Provider | undefined,
-  held: Held,
+  held: Pick<Held, 'row' | 'secrets'>,
 ): Promise<void> {
   const { row } = held;
   if (row.is_moved) return;
@@ -61,7 +61,7 @@ function tokenOf(secrets: Secrets): string | undefined {
 }
 
 /** A refresh token may belong to app and account: revoking it would end the other connections that hold it (HubSpot). */
-async function isShared(ground: Ground, { row }: Held, token: string): Promise<boolean> {
+async function isShared(ground: Ground, { row }: Pick<Held, 'row'>, token: string): Promise<boolean> {
   const others = await listConnections(ground.database, wholeProject(row.project_id), {
     provider: row.provider,
   });

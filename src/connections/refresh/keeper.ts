@@ -1,22 +1,11 @@
-import type { Ground } from '../../kit/ground.ts';
 import { isId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
-import type { Projects } from '../../projects/index.ts';
-import type { Catalog } from '../../providers/index.ts';
 import { badCredentials, canRenew, placeOf, refusedForNow, type Credential } from '../credentials/index.ts';
 import { checkHealth } from '../proof/index.ts';
 import { whoseOf, type ConnectionKey } from '../store.ts';
 import { createHeldCache, holdRow, type Held, type HeldCache } from './held.ts';
 import { createMarks, type Marks } from './marks.ts';
-import { createRefresher, type Cause } from './refresher.ts';
-
-export interface KeeperDeps {
-  ground: Ground;
-  projects: Projects;
-  catalog: Catalog;
-  /** Told each connection whose credentials are found dead here. */
-  onDead: (key: ConnectionKey) => void;
-}
+import { createRefresher, type Cause, type RefreshDeps } from './refresher.ts';
 
 /** Keeps credentials usable: at hand without SQL, renewed in time, condemned when they are gone. */
 export interface Keeper extends Marks {
@@ -42,7 +31,7 @@ export interface Keeper extends Marks {
 /** After a refresh ahead of time, or a health check that told something, the next one waits this long. */
 const pauseMs = 10_000;
 
-export function createKeeper(deps: KeeperDeps): Keeper {
+export function createKeeper(deps: RefreshDeps): Keeper {
   const { ground, catalog } = deps;
   const cache = createHeldCache(ground, catalog);
   const refresher = createRefresher(deps);
@@ -116,7 +105,7 @@ async function heldIn(cache: HeldCache, key: ConnectionKey): Promise<Held> {
  * the provider gave the token that it refuses.
  */
 function createConfirm(
-  { ground, catalog }: KeeperDeps,
+  { ground, catalog }: RefreshDeps,
   marks: Marks,
 ): (key: ConnectionKey, held: Held) => Promise<Credential> {
   const proven = createPauses();

@@ -19,10 +19,16 @@ describe('connections/refresh/meanwhile', () => {
     await salesforce.close();
   });
 
+  const requestsTo = async (path: string) =>
+    (await control(salesforce.url, `requests?path=${path}`))['requests'] as { body: string }[];
+
   async function connect(groupRef: string): Promise<string> {
     const pair = await control(salesforce.url, 'tokens', { action: 'issue', account: '9' });
     const { id } = await harness.connections.generate(harness.projectId, {
-      ...{ provider: 'salesforce', groupRef, consumerRef: 'ada', providerWorkspaceRef: 'acme' },
+      provider: 'salesforce',
+      groupRef,
+      consumerRef: 'ada',
+      providerWorkspaceRef: 'acme',
       providerMetadata: { instance_url: { value: salesforce.url, source: 'token' } },
       oauth2AuthorizationCode: {
         accessToken: {
@@ -65,5 +71,25 @@ describe('connections/refresh/meanwhile', () => {
     });
     const { json } = await harness.call('GET', `${base}/${id}`);
     expect(json.providerMetadata).toMatchObject({ instance_url: { value: salesforce.url }, note });
+  });
+
+  it('what is deleted meanwhile is ended at the provider with the token that comes then, too', async () => {
+    const id = await connect('deleted');
+    const { database } = harness.ground;
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const outcome = await during(id, async () => {
+      // It is deleted while the new pair is about to be stored.
+      const deleted = await database.transaction(async (tx) => {
+        const finish = await harness.connections.deleteIf(tx, [harness.projectId, id], () => true);
+        await expect.poll(() => database.raw(waiting), { timeout: 10_000 }).toHaveLength(1);
+        return { finish };
+      });
+      await deleted.finish?.();
+    });
+    expect(outcome).toMatchObject({ code: 'not-found' });
+    const revoked = (await requestsTo('oauth2/revoke')).map(({ body }) =>
+      new URLSearchParams(body).get('token'),
+    );
+    expect(new Set(revoked).size).toBe(2);
   });
 });

@@ -58,6 +58,8 @@ export interface RefreshDeps {
   catalog: Catalog;
   /** Told each connection whose credentials are found dead here. */
   onDead: (key: ConnectionKey) => void;
+  /** Told what came for a connection that was deleted meanwhile. */
+  onGone: (row: ConnectionRow, secrets: Secrets) => Promise<void>;
 }
 
 /** Brings a connection past a generation whose access token is stale; one token request per generation over all nodes. */
@@ -252,6 +254,10 @@ async function storePair(
     try {
       const isStored = await commitRefresh(database, key, { ...pair, issuedAgoMs: agoMs, expiresInMs });
       const found = await readConnection(database, key);
+      if (!isStored && !found) {
+        log.info(whoseOf(row), 'a connection was deleted while its token was renewed');
+        await deps.onGone(row, openSecrets(deps.ground.vault, row.project_id, row.id, pair.credentials));
+      }
       if (isStored || !found || found.generation !== row.generation) {
         if (!isStored && found) noteDropped(log, found, pair);
         return usable(key, found);
