@@ -10,8 +10,10 @@ CREATE OR REPLACE TRIGGER clock_shifted AFTER UPDATE ON clock FOR EACH ROW EXECU
 UPDATE clock SET shift = shift;
 
 -- The smallest UUIDv7 of a moment: the first 48 bits are the Unix time in milliseconds (RFC 9562, 5.7). None is of before 1970.
+-- NULL stays NULL.
 CREATE OR REPLACE FUNCTION svc_uuid_floor(moment timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
-  SELECT (lpad(to_hex(greatest(0, (extract(epoch FROM moment) * 1000)::bigint)), 12, '0') || '00000000000000000000')::uuid
+  SELECT (lpad(to_hex(CASE WHEN extract(epoch FROM moment) < 0 THEN 0 ELSE (extract(epoch FROM moment) * 1000)::bigint END),
+    12, '0') || '00000000000000000000')::uuid
 $$;
 
 -- The moment in a UUIDv7, to the millisecond.

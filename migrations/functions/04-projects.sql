@@ -27,9 +27,11 @@ BEGIN
   END IF;
   FOR part IN SELECT relid::regclass::text FROM pg_partition_tree(parent) WHERE isleaf LOOP
     first := substring(part FROM '^' || parent || '_(\d{8}|\d{6})$');
+    -- The default partition, which is of no day.
+    CONTINUE WHEN first IS NULL;
     past := svc_uuid_floor((CASE length(first) WHEN 6 THEN to_date(first, 'YYYYMM') + interval '1 month'
       ELSE to_date(first, 'YYYYMMDD') + interval '1 day' END) AT TIME ZONE 'UTC');
-    CONTINUE WHEN past IS NULL OR past > svc_uuid_floor(svc_now() - least_days * interval '1 day');
+    CONTINUE WHEN past > svc_uuid_floor(svc_now() - least_days * interval '1 day');
     -- From project to project by the primary key.
     EXECUTE format('WITH RECURSIVE there AS (
         (SELECT project_id FROM %1$I ORDER BY project_id LIMIT 1)
