@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { during, mergeContacts, requestsOf, simulator, type ProblemBody } from '../customer.ts';
+import { during, fault, mergeContacts, requestsOf, simulator, type ProblemBody } from '../customer.ts';
 import { ReadWorld } from '../read-world.ts';
 
 describe('test/journeys/reads', () => {
@@ -224,6 +224,23 @@ describe('test/journeys/reads', () => {
       '/projects/default/events?type=read.triggered.done',
     );
     expect(events.body.results.map(({ installationId }) => installationId)).toContain(at.installationId);
+  }, 60_000);
+
+  it('reads on demand also what changes before its page comes, unless the range was given an end', async () => {
+    const at = await world.contacts();
+    const readWhile = async (range: Record<string, string>) => {
+      const { ids } = await world.change('contacts', undefined, { email: 'edited@example.com' }, 60_000);
+      const once = { times: 1, fault: { kind: 'status', status: 503 } } as const;
+      await fault(world.first.hubspot, { path: '/objects/contacts?limit', ...once });
+      const { body } = await world.read(at, 'people', range);
+      await world.pass(1);
+      await world.change('contacts', ids[0], { email: 'anew@example.com' });
+      const { status } = await world.delivered(at, body.operationId);
+      const found = world.receiver.entries({ groupRef: at.groupRef, readType: 'triggered' });
+      return [status, ...found.filter(({ raw }) => raw.id === ids[0]).map(({ fields }) => fields['email'])];
+    };
+    expect(await readWhile({})).toEqual(['success', 'anew@example.com']);
+    expect(await readWhile({ untilTimestamp: new Date(world.now()).toISOString() })).toEqual(['success']);
   }, 60_000);
 
   it('refuses a read on demand that nothing could come of, and sends nothing', async () => {

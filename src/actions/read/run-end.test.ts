@@ -11,6 +11,7 @@ const run: Run = {
   type: 'scheduled',
   since: 1,
   until: 2,
+  untilNow: false,
   cursor: null,
   deleted: false,
   page: 0,

@@ -199,7 +199,7 @@ function unkept({ ends }: Reading, outcome: undefined | { error: unknown }): Ran
 async function beginning(reading: Reading): Promise<Place> {
   const { run, read, window, deps } = reading;
   const query = queryOf(reading, false);
-  const isLong = window.since === undefined || window.until - window.since >= countedFromMs;
+  const isLong = window.since === undefined || run.until - window.since >= countedFromMs;
   const estimated = isLong ? ((await countOf(callerOf(reading), query)) ?? null) : null;
   return { ...run, estimated, cursor: read.begin(query, (estimated ?? 0) >= deps.settings.bulkFrom) };
 }

@@ -20,7 +20,7 @@ export const ReadRequest = Type.Object(
     untilTimestamp: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'Records changed at this time or before. Missing: now.',
+        description: 'Records changed at this time or before. Missing: all until their page is read.',
       }),
     ),
   },

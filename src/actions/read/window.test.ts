@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readUntil, windowOf } from './window.ts';
 
 const lagMs = 60_000;
-const run = { since: 1_000_000, until: 2_000_000 };
+const run = { since: 1_000_000, until: 2_000_000, untilNow: false };
 
 describe('actions/read/window', () => {
   it('looks back before the end of the scheduled run before it, and remembers what the next one finds again', () => {
@@ -16,6 +16,13 @@ describe('actions/read/window', () => {
   it('takes the range of a request as it is', () => {
     expect(windowOf({ ...run, type: 'triggered' }, lagMs)).toEqual({ since: 1_000_000, until: 2_000_000 });
     expect(windowOf({ ...run, type: 'triggered', since: null }, lagMs)).toEqual({ until: 2_000_000 });
+  });
+
+  it('takes on demand also what changes while it goes on, where no end was given', () => {
+    const asked = { ...run, type: 'triggered', untilNow: true } as const;
+    const window = windowOf(asked, lagMs);
+    expect(window).toEqual({ since: 1_000_000, until: windowOf({ ...run, type: 'backfill' }, lagMs).until });
+    expect(windowOf({ ...asked, since: null }, lagMs)).toEqual({ until: window.until });
   });
 
   it('takes for a backfill also what changes while it goes on', () => {

@@ -17,7 +17,7 @@ const deadline = `(SELECT now FROM clock) + interval '10 years'`;
 
 /**
  * Begins a run for each row of a CTE `source` with n, project_id, installation_id, object, object_name, id, type, since, until,
- * prio, trace and request_id, in the lane of the installation's connection.
+ * until_now, prio, trace and request_id, in the lane of the installation's connection.
  */
 const begun = `started AS MATERIALIZED (
     SELECT s.*, n.integration_id, n.config_id, n.connection_id AS lane_id, n.group_ref, json_build_object('groupRef', n.group_ref,
@@ -27,8 +27,8 @@ const begun = `started AS MATERIALIZED (
     JOIN installation n ON n.project_id = s.project_id AND n.id = s.installation_id
     JOIN integration i ON i.project_id = n.project_id AND i.id = n.integration_id),
   runs AS (
-    INSERT INTO read_run (project_id, id, installation_id, object, object_name, type, since, until, request_id)
-    SELECT project_id, id, installation_id, object, object_name, type, since, until, request_id FROM started),
+    INSERT INTO read_run (project_id, id, installation_id, object, object_name, type, since, until, until_now, request_id)
+    SELECT project_id, id, installation_id, object, object_name, type, since, until, until_now, request_id FROM started),
   ${beginOperations(
     'read',
     `SELECT project_id, id, integration_id, installation_id, config_id, request, object_name AS resource
@@ -45,7 +45,7 @@ const begin = statement(
   source AS MATERIALIZED (
     SELECT 1 AS n, $1::uuid AS project_id, $2::uuid AS installation_id, $3::text AS object, $4::text AS object_name,
       $5::uuid AS id, $6::text AS type, ${timestampOf('$7::float8')} AS since, coalesce(${timestampOf('$8::float8')}, (SELECT now FROM clock)) AS until,
-      $9::smallint AS prio, $10::text AS trace, $11::text AS request_id),
+      $8::float8 IS NULL AS until_now, $9::smallint AS prio, $10::text AS trace, $11::text AS request_id),
   ${begun}
   SELECT lane_id AS "laneId" FROM started`,
 );
@@ -81,7 +81,7 @@ const fireFeeds = statement(
   source AS MATERIALIZED (
     SELECT n, project_id, installation_id, object, object_name, run_id AS id,
       CASE kind WHEN 'associations' THEN 'associations' ELSE 'scheduled' END AS type,
-      CASE kind WHEN 'associations' THEN NULL ELSE watermark END AS since, (SELECT now FROM clock) AS until,
+      CASE kind WHEN 'associations' THEN NULL ELSE watermark END AS since, (SELECT now FROM clock) AS until, false AS until_now,
       CASE kind WHEN 'associations' THEN ${priorities.associations} ELSE ${priorities.scheduled} END::smallint AS prio,
       NULL::text AS trace, NULL::text AS request_id
     FROM moved WHERE run_id = new_id),
@@ -170,6 +170,8 @@ export interface Run {
   type: RunType;
   since: number | null;
   until: number;
+  /** When it was begun stands for the end of its range, since nobody gave one. */
+  untilNow: boolean;
   /** Null before its first page. */
   cursor: string | null;
   /** It is at the deleted records. */
@@ -204,7 +206,7 @@ const loadRuns = statement(
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
     SELECT r.project_id, r.object, r.id AS "operationId", r.request_id AS "requestId", r.installation_id AS "installationId", r.object_name AS "objectName",
-      r.type, ${msOf('r.since')} AS since, ${msOf('r.until')} AS until, r.cursor, r.deleted, r.page, r.processed::float8,
+      r.type, ${msOf('r.since')} AS since, ${msOf('r.until')} AS until, r.until_now AS "untilNow", r.cursor, r.deleted, r.page, r.processed::float8,
       r.emitted::float8, r.estimated::float8, r.failures, r.told,
       coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"
     FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r

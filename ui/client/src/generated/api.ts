@@ -5015,7 +5015,7 @@ export interface components {
             sinceTimestamp?: string;
             /**
              * Format: date-time
-             * @description Records changed at this time or before. Missing: now.
+             * @description Records changed at this time or before. Missing: all until their page is read.
              */
             untilTimestamp?: string;
         };
