@@ -55,6 +55,21 @@ describe('test/journeys/read-schedules', () => {
     expect(ended).toMatchObject({ status: 'success' });
   }, 60_000);
 
+  it('finds in its first run what a provider stamps whose clock was behind when reading began', async () => {
+    const behind = (ms: number) => simulator(world.first.hubspot, 'POST', '/clock', { advanceMs: -ms });
+    await behind(5 * 60_000);
+    const at = await world.contacts();
+    await world.stateOf(at, 'contacts');
+    await world.change('contacts', undefined, { email: 'former@example.com' }, 8 * 60_000);
+    const { ids } = await world.change('contacts', undefined, { email: 'first@example.com' }, 5 * 60_000);
+    const run = await world.tick(at, 'contacts');
+    const again = await world.tick(at, 'contacts');
+    await behind(-5 * 60_000);
+    const found = world.receiver.entries({ groupRef: at.groupRef }).map(({ raw }) => raw.id);
+    expect(found).toEqual(ids);
+    expect([run, again].map(({ metadata }) => metadata.read.emitted)).toEqual([1, 0]);
+  }, 60_000);
+
   it('pauses and goes on where it stood; all calls may be made twice', async () => {
     const at = await world.contacts();
     const verb = (what: string, body: Record<string, unknown>) =>

@@ -23,6 +23,7 @@ const run: Run = {
   told: [],
   isPaused: false,
   isDropped: false,
+  firstAt: null,
 };
 const item = (given: Partial<Run> = {}): RunningItem => ({
   projectId: 'p',

@@ -14,7 +14,7 @@ import type { RunEnd } from './store/ends.ts';
 import { forgetLinks } from './store/links.ts';
 import { seenBy, type Kept, type Page } from './store/pages.ts';
 import type { Run } from './store/runs.ts';
-import { readUntil, windowOf, type Window } from './window.ts';
+import { readSince, readUntil, windowOf, type Window } from './window.ts';
 
 /** What pages are kept by, for all runs of this process. */
 export type KeepPage = GroupCommit<Page, Kept | undefined>;
@@ -93,7 +93,10 @@ function queryOf({ object, shape, asked, window, run, limit }: Reading, deleted:
 }
 
 /** Where a run is. */
-type Place = Pick<Run, 'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'estimated' | 'until'>;
+type Place = Pick<
+  Run,
+  'cursor' | 'deleted' | 'page' | 'processed' | 'emitted' | 'estimated' | 'since' | 'until'
+>;
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
   const { run, ends } = reading;
@@ -147,8 +150,13 @@ async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOn
       next = fetchAt(reading, place);
       continue;
     }
-    const { page } = fetched;
-    if (place.page === 0) place = { ...place, until: readUntil(reading.run, fetched.answeredAt) };
+    const { page, answeredAt } = fetched;
+    if (place.page === 0 && isEarlier(reading, answeredAt)) {
+      place = { ...atBeginning(reading, place), since: reading.run.since };
+      next = fetchAt(reading, place);
+      continue;
+    }
+    if (place.page === 0) place = { ...place, until: readUntil(reading.run, answeredAt) };
     const { waitMs = 0 } = page;
     const following = behind(reading, place, page);
     const mayGoOn =
@@ -162,6 +170,16 @@ async function* pagesFrom(reading: Reading, begun: Place): AsyncGenerator<ReadOn
     if (!goesOn) return;
     place = taken;
   }
+}
+
+/** Whether the run begins earlier than was thought, which it does from then on. */
+function isEarlier(reading: Reading, answeredAt: number | undefined): boolean {
+  const { run, read } = reading;
+  const since = readSince(run, answeredAt);
+  if (since === run.since) return false;
+  reading.run = { ...run, since, firstAt: null };
+  reading.window = windowOf(reading.run, read.lagMs);
+  return true;
 }
 
 /** The provider does not know the cursor any more: the records come again, each to be told apart by its id and version. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readUntil, windowOf } from './window.ts';
+import { readSince, readUntil, windowOf } from './window.ts';
 
 const lagMs = 60_000;
 const run = { since: 1_000_000, until: 2_000_000, untilNow: false };
@@ -39,5 +39,14 @@ describe('actions/read/window', () => {
       expect(readUntil(scheduled, same)).toBe(2_000_000_000);
     for (const type of ['backfill', 'triggered', 'associations'] as const)
       expect(readUntil({ ...scheduled, type }, 1_999_700_000)).toBe(2_000_000_000);
+  });
+
+  it('begins a first run where the provider’s clock stood when its feed began, where ours is ahead of it', () => {
+    const first = { since: 2_000_000_000, firstAt: 2_001_000_000 };
+    expect(readSince(first, 2_000_700_000)).toBe(1_999_700_999);
+    for (const same of [undefined, 2_000_999_001, 2_001_300_000, 1_900_000_000])
+      expect(readSince(first, same)).toBe(first.since);
+    expect(readSince({ ...first, firstAt: null }, 2_000_700_000)).toBe(first.since);
+    expect(readSince({ ...first, since: null }, 2_000_700_000)).toBeNull();
   });
 });

@@ -45,6 +45,19 @@ export function readUntil(
   return end < until && until - end <= furthestMs ? end : until;
 }
 
+/**
+ * From when a run reads, once the provider told its time with the first page: what changed since the feed began, by our clock,
+ * carries times before that where ours is ahead.
+ */
+export function readSince(
+  { since, firstAt }: Pick<Run, 'since' | 'firstAt'>,
+  answeredAt: number | undefined,
+): number | null {
+  if (since === null || firstAt === null || answeredAt === undefined) return since;
+  const aheadMs = firstAt - (answeredAt + dateMs - 1);
+  return aheadMs > 0 && aheadMs <= furthestMs ? since - aheadMs : since;
+}
+
 function after(since: number | null): { since?: number } {
   return since === null ? {} : { since };
 }

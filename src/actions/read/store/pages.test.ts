@@ -54,6 +54,7 @@ describe('actions/read/store/pages', () => {
       groupRef: 'acme',
       destinationId,
       hashes: Buffer.alloc(0),
+      since: null,
       until: Date.now(),
       made: await world.messages(destinationId, 2),
     };

@@ -27,7 +27,8 @@ export interface Page {
   processed: number;
   emitted: number;
   estimated: number | null;
-  /** Milliseconds since the epoch: until when the run reads, earlier than it was begun with where the provider's clock is behind. */
+  /** Milliseconds since the epoch: from and until when the run reads, earlier than it was begun with where the provider's clock is behind. */
+  since: number | null;
   until: number;
   /** Who is read for. */
   groupRef: string;
@@ -40,7 +41,7 @@ export interface Page {
   made: readonly NewMessage[];
 }
 
-const firstOfMessages = 15;
+const firstOfMessages = 16;
 const firstOfLinks = firstOfMessages + messageColumns([]).length;
 
 /**
@@ -50,13 +51,13 @@ const firstOfLinks = firstOfMessages + messageColumns([]).length;
 const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::int[], $6::text[], $7::boolean[], $8::bigint[],
-      $9::bigint[], $10::bigint[], $11::text[], $12::int[], $13::uuid[], $14::float8[]) WITH ORDINALITY
-      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, destination_id, until_ms, n)),
+      $9::bigint[], $10::bigint[], $11::text[], $12::int[], $13::uuid[], $14::float8[], $15::float8[]) WITH ORDINALITY
+      AS i(project_id, id, seq, lease, page, cursor, deleted, processed, emitted, estimated, hashes, pages, destination_id, since_ms, until_ms, n)),
   ${fenced('input')},
   ${standing('fenced')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
-      estimated = i.estimated, until = least(r.until, ${timestampOf('i.until_ms')}), failures = 0, failing_since = NULL
+      estimated = i.estimated, since = least(r.since, ${timestampOf('i.since_ms')}), until = least(r.until, ${timestampOf('i.until_ms')}), failures = 0, failing_since = NULL
     FROM standing i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
       AND (r.type = 'triggered' OR r.id = (
         SELECT ${runOfFeed} FROM read_feed f
@@ -94,6 +95,7 @@ export async function keep(db: Queryable, pages: readonly Page[]): Promise<(Kept
     column((one) => one.hashes.toString('base64')),
     column((one) => one.pages),
     column((one) => one.destinationId),
+    column((one) => one.since),
     column((one) => one.until),
     ...messageColumns(numbered(({ made }) => made)),
     ...(links.length > 0 ? linkColumns(links) : []),

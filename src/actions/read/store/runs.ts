@@ -188,6 +188,8 @@ export interface Run {
   isPaused: boolean;
   /** Its feed is gone, or made again with runs of its own. */
   isDropped: boolean;
+  /** Of a run that begins where its feed began, by the database's clock: what that clock told when the run was loaded. */
+  firstAt: number | null;
 }
 
 /** Undefined: it has ended already. */
@@ -202,7 +204,8 @@ export const runOfFeed = `CASE r.type WHEN 'backfill' THEN f.backfill_id ELSE f.
 const loadRuns = statement(
   'read_load',
   `SELECT i.n::int AS n, r.*, f.paused IS NOT NULL AS "isPaused",
-    r.type <> 'triggered' AND f.own_id IS DISTINCT FROM r."operationId" AS "isDropped"
+    r.type <> 'triggered' AND f.own_id IS DISTINCT FROM r."operationId" AS "isDropped",
+    CASE WHEN r.type = 'scheduled' AND f.started = r.since THEN ${msOf('svc_now()')} END AS "firstAt"
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
     SELECT r.project_id, r.object, r.id AS "operationId", r.request_id AS "requestId", r.installation_id AS "installationId", r.object_name AS "objectName",
@@ -211,7 +214,7 @@ const loadRuns = statement(
       coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"
     FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r
   LEFT JOIN LATERAL (
-    SELECT f.paused, ${runOfFeed} AS own_id FROM read_feed f
+    SELECT f.paused, ${runOfFeed} AS own_id, ${msOf('f.started_at')} AS started FROM read_feed f
     WHERE f.project_id = r.project_id AND f.installation_id = r."installationId" AND f.object = r.object
       AND f.kind = CASE r.type WHEN 'associations' THEN 'associations' ELSE 'records' END LIMIT 1) f ON true`,
 );
