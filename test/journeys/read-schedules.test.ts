@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connect, fault, requestsOf, simulator, type ProblemBody } from '../customer.ts';
 import { ReadWorld } from '../read-world.ts';
@@ -90,6 +91,26 @@ describe('test/journeys/read-schedules', () => {
       422,
       'object-not-in-config',
     ]);
+  }, 60_000);
+
+  it('goes on without a schedule where that is taken away meanwhile, and others are read by theirs', async () => {
+    const [at, other] = [await world.contacts(), await world.contacts()];
+    await Promise.all([at, other].map((one) => world.stateOf(one, 'contacts')));
+    const verb = (what: string) => world.first.call('POST', `/read/v1${world.place(at)}:${what}`, {});
+    expect((await verb('pause')).status).toBe(204);
+    // As a node follows a config that has none any more.
+    const taken = world.test.database.raw(
+      `WITH taken AS (UPDATE read_feed SET schedule = NULL, tick_at = NULL, next_at = 'infinity' WHERE installation_id = $1 RETURNING 1)
+      SELECT pg_sleep(1) FROM taken`,
+      [at.installationId],
+    );
+    await sleep(300);
+    expect((await verb('unpause')).status).toBe(204);
+    await taken;
+    const { nextRunTime } = await world.stateOf(at, 'contacts');
+    await world.pass(60);
+    await world.until('a run of the other', async () => (await world.stateOf(other, 'contacts')).lastRun);
+    expect(nextRunTime).toBeUndefined();
   }, 60_000);
 
   it('leaves alone what rests, and lets it go on at once', async () => {

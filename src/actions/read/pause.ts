@@ -61,6 +61,7 @@ export async function unpauseReads(
     const due = feeds.map(({ object, kind, objectName, schedule }) => ({
       object,
       kind,
+      schedule,
       nextRun: schedule === null ? undefined : nextRun({ schedule, installationId, objectName }, now),
     }));
     const resumed = await unpause(tx, target, due, note);

@@ -214,11 +214,15 @@ export async function pause(
   return [...new Set(rows.map(({ object }) => object))];
 }
 
+const isSameStill = 'f.schedule IS NOT DISTINCT FROM i.schedule';
+
+/** A schedule that was changed since it was looked at came with its next time. */
 const unpauseFeeds = statement(
   'read_feeds_unpause',
   `UPDATE read_feed f SET paused = NULL, paused_at = NULL, note = $7, failures = 0,
-    next_at = coalesce(${timestampOf('i.due_ms')}, 'infinity'), tick_at = ${timestampOf('i.tick_ms')}
-  FROM unnest($3::text[], $4::float8[], $5::float8[], $6::text[]) AS i(object, tick_ms, due_ms, kind)
+    next_at = CASE WHEN ${isSameStill} THEN coalesce(${timestampOf('i.due_ms')}, 'infinity') ELSE f.next_at END,
+    tick_at = CASE WHEN ${isSameStill} THEN ${timestampOf('i.tick_ms')} ELSE f.tick_at END
+  FROM unnest($3::text[], $4::float8[], $5::float8[], $6::text[], $8::text[]) AS i(object, tick_ms, due_ms, kind, schedule)
   WHERE f.project_id = $1 AND f.installation_id = $2 AND f.object = i.object AND f.kind = i.kind AND f.paused <> 'removed'
   RETURNING f.object`,
 );
@@ -227,7 +231,7 @@ const unpauseFeeds = statement(
 export async function unpause(
   tx: Queryable,
   { projectId, installationId }: FeedPlace,
-  feeds: readonly { object: string; kind: FeedKind; nextRun: WantedFeed['nextRun'] }[],
+  feeds: readonly (Pick<FeedRow, 'object' | 'kind' | 'schedule'> & Pick<WantedFeed, 'nextRun'>)[],
   note: string | undefined,
 ): Promise<string[]> {
   const rows = await tx.rows<{ object: string }>(unpauseFeeds, [
@@ -238,6 +242,7 @@ export async function unpause(
     feeds.map(({ nextRun }) => nextRun?.dueAt ?? null),
     feeds.map(({ kind }) => kind),
     note ?? null,
+    feeds.map(({ schedule }) => schedule),
   ]);
   return [...new Set(rows.map(({ object }) => object))];
 }

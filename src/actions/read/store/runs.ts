@@ -55,7 +55,8 @@ const dueFeeds = statement(
   'read_due',
   `SELECT project_id AS "projectId", installation_id AS "installationId", object, kind, object_name AS "objectName", schedule,
     extract(epoch FROM next_at)::text AS seen, ${msOf('svc_now()')} AS now
-  FROM read_feed WHERE next_at <= svc_now() AND next_at < 'infinity' AND paused IS NULL ORDER BY next_at LIMIT $1`,
+  FROM read_feed WHERE next_at <= svc_now() AND next_at < 'infinity' AND paused IS NULL AND schedule IS NOT NULL
+  ORDER BY next_at LIMIT $1`,
 );
 
 /** A run that still goes on is told of the tick instead of being started again. */
