@@ -71,6 +71,24 @@ describe('test/journeys/read-schedules', () => {
     expect([run, again].map(({ metadata }) => metadata.read.emitted)).toEqual([1, 0]);
   }, 60_000);
 
+  it('goes on reading where the clock of the database went back', async () => {
+    const at = await world.contacts();
+    await world.stateOf(at, 'contacts');
+    await world.test.database.raw(
+      `UPDATE read_feed SET started_at = started_at + interval '2 hours', watermark = watermark + interval '2 hours' WHERE installation_id = $1`,
+      [at.installationId],
+    );
+    await world.toTick(at, 'contacts');
+    const { ids } = await world.change('contacts', undefined, { email: 'back@example.com' }, 60_000);
+    const run = await world.until('a run', async () => {
+      const { lastRun } = await world.stateOf(at, 'contacts');
+      return lastRun && lastRun.status !== 'in_progress' && lastRun;
+    });
+    expect(run.status).toBe('success');
+    await world.tick(at, 'contacts');
+    expect(world.receiver.entries({ groupRef: at.groupRef }).map(({ raw }) => raw.id)).toEqual(ids);
+  }, 60_000);
+
   it('pauses and goes on where it stood; all calls may be made twice', async () => {
     const at = await world.contacts();
     const verb = (what: string, body: Record<string, unknown>) =>

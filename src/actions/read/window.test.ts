@@ -13,6 +13,11 @@ describe('actions/read/window', () => {
     });
   });
 
+  it('looks back before its own end where the clock went back behind the end of the run before it', () => {
+    const window = windowOf({ ...run, type: 'scheduled', since: 3_000_000 }, lagMs);
+    expect(window).toEqual({ since: 1_940_000, until: 2_000_000, repeatedFrom: 1_940_000 });
+  });
+
   it('takes the range of a request as it is', () => {
     expect(windowOf({ ...run, type: 'triggered' }, lagMs)).toEqual({ since: 1_000_000, until: 2_000_000 });
     expect(windowOf({ ...run, type: 'triggered', since: null }, lagMs)).toEqual({ until: 2_000_000 });

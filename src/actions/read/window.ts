@@ -14,9 +14,9 @@ const longestMs = 90 * 24 * 3_600_000;
 /**
  * A change may show at the provider only some time after the time that it carries. So a scheduled run looks back so far before
  * the end of the one before it, and leaves out what that one delivered. The first one looks back before its feed began: a provider
- * whose clock is behind stamps so what changes after that. A backfill takes each record as it finds it: one that changes before
- * its page is read would otherwise be missing where no schedule follows. So do a run on demand whose end nobody gave, and one that
- * compares associations.
+ * whose clock is behind stamps so what changes after that. One that ends before that, since our clock went back, looks back before
+ * its own end. A backfill takes each record as it finds it: one that changes before its page is read would otherwise be missing
+ * where no schedule follows. So do a run on demand whose end nobody gave, and one that compares associations.
  */
 export function windowOf(
   { type, since, until, untilNow }: Pick<Run, 'type' | 'since' | 'until' | 'untilNow'>,
@@ -25,7 +25,7 @@ export function windowOf(
   if (type === 'backfill' || type === 'associations' || untilNow)
     return { ...after(since), until: until + longestMs };
   if (type === 'triggered') return { ...after(since), until };
-  return { since: (since ?? until) - lagMs, until, repeatedFrom: until - lagMs };
+  return { since: Math.min(since ?? until, until) - lagMs, until, repeatedFrom: until - lagMs };
 }
 
 const dateMs = 1_000;
