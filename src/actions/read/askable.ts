@@ -8,7 +8,7 @@ import {
   type ProviderClient,
   type ReadAbility,
 } from '../../providers/index.ts';
-import { descriptionsOf } from '../descriptions.ts';
+import { descriptionsOf, type Described } from '../descriptions.ts';
 
 /** All that it takes to ask a provider for the records of an object. */
 export interface Askable {
@@ -28,7 +28,12 @@ interface Asking {
   caller: Caller;
   /** Of the client that asks for metadata. */
   watch(client: ProviderClient): ProviderClient;
+  /** Whether the object has all that is asked for. The provider is asked again where it seems not to: it may have got it since. */
+  hasAll(object: ObjectDescription): boolean;
 }
+
+/** What it really has not is asked for no more often. */
+const lookAgainMs = 5_000;
 
 /** Throws the problems of a connection that cannot be used. */
 export async function askable(
@@ -36,7 +41,7 @@ export async function askable(
   { projectId, connectionId, provider }: Asked,
   objectName: string,
   priority: Parameters<Connections['budget']['waitMs']>[2],
-  { caller, watch }: Partial<Asking> = {},
+  { caller, watch, hasAll }: Partial<Asking> = {},
 ): Promise<{ ready: Askable } | { not: NotNow }> {
   const connector = connectorOf(provider);
   if (!connector?.read) {
@@ -50,7 +55,11 @@ export async function askable(
   if (nowMs > 0) return { not: { waitMs: nowMs } };
   const waitMs = (): number => budget.waitMs(projectId, connectionId, priority);
   const asking = watch?.(client) ?? client;
-  const described = await descriptionsOf(connections).of(connectionId, objectName, connector, asking);
+  const look = (youngerThanMs?: number): Promise<Described> =>
+    descriptionsOf(connections).of(connectionId, objectName, connector, asking, youngerThanMs);
+  const known = await look();
+  const isShort = 'object' in known && hasAll?.(known.object) === false;
+  const described = isShort ? await look(lookAgainMs) : known;
   if ('failure' in described) return { not: described };
   return { ready: { read: connector.read, client, object: described.object, waitMs } };
 }

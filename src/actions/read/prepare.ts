@@ -16,7 +16,7 @@ import {
 import type { Ground } from '../../kit/ground.ts';
 import type { Operations, Place } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
-import { connectorOf, type Failure } from '../../providers/index.ts';
+import { connectorOf, fieldNamed, type Failure, type ObjectDescription } from '../../providers/index.ts';
 import { askable, type Askable } from './askable.ts';
 import { associatedObjects } from './associations.ts';
 import { failureBeforeSend } from '../send.ts';
@@ -78,7 +78,7 @@ export async function prepare(
   if (rests(run, asked)) return { place, held: { waitMs: restMs, rests: true } };
   const destination = await destinationOf(deps.deliveries, projectId, asked);
   if ('held' in destination) return { place, ...destination };
-  const ready = await readyFor(deps, target, run);
+  const ready = await readyFor(deps, target, run, asked);
   if ('held' in ready) return { place, ...ready };
   const associating = associatingOf(target, asked);
   if (run.type === 'associations' && !associating)
@@ -139,6 +139,7 @@ async function readyFor(
   deps: ReadDeps,
   target: Target,
   { operationId, requestId, objectName, type, failures }: Run,
+  asked: EffectiveReadObject,
 ): Promise<Askable | { held: Held }> {
   try {
     const { projectId, groupRef } = target;
@@ -147,12 +148,21 @@ async function readyFor(
     const found = await askable(deps, target, objectName, priorityOf[type], {
       caller: { groupRef, operationId, ...(requestId === null ? {} : { requestId }) },
       watch: (client) => exchangeLog.watch(client, of, 'failed'),
+      hasAll: (object) => hasAll(asked, object),
     });
     if ('not' in found) return { held: found.not };
     return { ...found.ready, client: exchangeLog.watch(found.ready.client, of) };
   } catch (error) {
     return { held: { failure: failureBeforeSend(error) } };
   }
+}
+
+function hasAll(asked: EffectiveReadObject, object: ObjectDescription): boolean {
+  const filters = [...asked.filters, ...(asked.backfill?.filters ?? [])];
+  return (
+    shapeOf(asked, object).missing.length === 0 &&
+    filters.every(({ fieldName }) => fieldNamed(object, fieldName) !== undefined)
+  );
 }
 
 const priorityOf = {
