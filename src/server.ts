@@ -31,6 +31,7 @@ import {
   projectRoutes,
   providerCatalogueRoutes,
   reachingScopes,
+  readmissionHook,
 } from './projects/index.ts';
 import type { Principal, RouteScopes } from './projects/index.ts';
 import type { Scope } from './projects/schema.ts';
@@ -93,6 +94,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   await server.register(async (scope) => {
     const admit = authenticationHook(app.projects);
     scope.addHook('onRequest', admit);
+    scope.addHook('preValidation', readmissionHook(app.projects));
     const reads = readDepsOf(app, config);
     await scope.register(managementRoutes(app, reads), { prefix: '/v1' });
     await scope.register(streamRoutes({ ...app, readmit: admit }), { prefix: '/v1' });

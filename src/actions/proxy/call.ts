@@ -68,7 +68,7 @@ export async function proxyCall(
       throw misdirected(read.refusal, url, { rawHeaders, apiUrl: deps.ground.publicUrl });
     }
     const { call } = read;
-    const target = await findTarget(deps, call, request);
+    const target = await findTarget(deps, call, request, true);
     journey = {
       deps,
       request,
@@ -80,8 +80,7 @@ export async function proxyCall(
       call,
       target,
     };
-    const refusal = disabled(target);
-    if (refusal) journey.target = await enabledNow(deps, call, refusal);
+    journey.target = await enabled(deps, call, target);
     if (!(await refuseThrottled(journey))) await send(journey);
   } catch (error) {
     refuse(deps, response, journey, toProblem(error), requestId);
@@ -108,14 +107,19 @@ function refuseMethod({ method, headers }: IncomingMessage): void {
     throw problem('proxy-upgrade-refused', { detail: 'WebSockets do not pass through the proxy.' });
 }
 
-async function findTarget(deps: ProxyDeps, call: ProxyCall, request: IncomingMessage): Promise<Target> {
+async function findTarget(
+  deps: ProxyDeps,
+  call: ProxyCall,
+  request: IncomingMessage,
+  isCounted: boolean,
+): Promise<Target> {
   const principal =
     deps.projects.peekPrincipal(call.apiKey) ??
     (await deps.projects.authenticateKey(call.apiKey, {
       surface: 'proxy',
       address: () => callerAddress(request.socket, request.headers['x-forwarded-for'], deps.isTrusted),
     }));
-  const admitted = deps.projects.admit(principal, 'proxy');
+  const admitted = isCounted ? deps.projects.admit(principal, 'proxy') : undefined;
   if (admitted) await admitted;
   deps.projects.authorize(principal, ['proxy']);
   const { selector, projectId } = call;
@@ -146,7 +150,9 @@ async function targetRefusal(projects: Projects, { projectId, selector }: ProxyC
 }
 
 /** A remembered installation never refuses: it may have been enabled meanwhile (docs/invariants.md, 22). */
-async function enabledNow(deps: ProxyDeps, call: ProxyCall, refusal: Problem): Promise<Target> {
+async function enabled(deps: ProxyDeps, call: ProxyCall, target: Target): Promise<Target> {
+  const refusal = disabled(target);
+  if (!refusal) return target;
   const now = await deps.installations.refreshTarget(call.projectId, call.selector);
   if (!now || disabled(now)) throw refusal;
   return now;
@@ -188,17 +194,30 @@ async function refuseThrottled(journey: Journey): Promise<boolean> {
 }
 
 async function send(journey: Journey): Promise<void> {
-  const { deps, target, request } = journey;
-  const credential = await deps.connections.credential(target.projectId, target.connectionId);
+  const { request } = journey;
+  let credential = await credentialOf(journey);
+  const isAwaited = !request.complete;
   const body = await readCallBody(request, isNative(journey));
   if (!body) return note(journey, undefined, undefined);
   try {
+    if (isAwaited && Buffer.isBuffer(body.first)) credential = await readmit(journey);
     let end = await forwardWith(journey, credential, body.first, mayRepeat(request, body));
     if (end.kind === 'rejected') end = await repeat(journey, credential, body.again(), end);
     finish(journey, end);
   } finally {
     body.release();
   }
+}
+
+function credentialOf({ deps, target }: Journey): Promise<Credential> {
+  return deps.connections.credential(target.projectId, target.connectionId);
+}
+
+/** A body that is kept may take minutes, and the right to send it may be withdrawn meanwhile; the rate limit has counted it. */
+async function readmit(journey: Journey): Promise<Credential> {
+  const { deps, call, request } = journey;
+  journey.target = await enabled(deps, call, await findTarget(deps, call, request, false));
+  return credentialOf(journey);
 }
 
 /** undici cannot send trailers, nor wait for 100 Continue. */

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authentication hook on every route that is not public. */
     principal: Principal;
+    /** True when the caller was known before the whole request was there. */
+    isAwaited?: true;
   }
 }
 
@@ -34,18 +36,37 @@ export function actorHook(request: FastifyRequest, _reply: FastifyReply, done: (
 /** An onRequest hook that admits a caller by the scopes that the matched route declares. */
 export function authenticationHook(projects: Projects): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const { scopes = [], projectWide, unattended } = request.routeOptions.config;
+    const { scopes = [] } = request.routeOptions.config;
     if (scopes === 'public') return;
-    const { headers, method, params } = request;
-    const { projectIdOrName: project } = Object(params) as { projectIdOrName?: string };
-    const from = { surface: 'management', address: () => request.address } as const;
-    const isUnattended = unattended === true || headers['svc-unattended'] !== undefined;
-    const visit = { headers, method, project, isUnattended };
-    const principal = await projects.authenticate(headers, from, visit);
+    const principal = await identify(projects, request);
+    if (!request.raw.complete) request.isAwaited = true;
     const admitted = projects.admit(principal, 'management');
     if (admitted) await admitted;
-    projects.authorize(principal, scopes, method);
-    if (projectWide === true) refuseConfined(principal);
-    request.principal = principal;
+    assertReached(projects, request, principal);
   };
+}
+
+/**
+ * A preValidation hook: a body may take minutes, and the right to act may be withdrawn meanwhile. Whoever had to be waited for is asked
+ * who they are once more, by the same caches; the rate limit counted them.
+ */
+export function readmissionHook(projects: Projects): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    if (request.isAwaited) assertReached(projects, request, await identify(projects, request));
+  };
+}
+
+function identify(projects: Projects, request: FastifyRequest): Promise<Principal> {
+  const { headers, method, params, routeOptions } = request;
+  const { projectIdOrName: project } = Object(params) as { projectIdOrName?: string };
+  const from = { surface: 'management', address: () => request.address } as const;
+  const isUnattended = routeOptions.config.unattended === true || headers['svc-unattended'] !== undefined;
+  return projects.authenticate(headers, from, { headers, method, project, isUnattended });
+}
+
+function assertReached(projects: Projects, request: FastifyRequest, principal: Principal): void {
+  const { scopes = [], projectWide } = request.routeOptions.config;
+  projects.authorize(principal, scopes, request.method);
+  if (projectWide === true) refuseConfined(principal);
+  request.principal = principal;
 }
