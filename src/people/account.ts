@@ -6,7 +6,7 @@ import type { SignedInPerson } from '../projects/index.ts';
 import { assertFit } from './password-rules.ts';
 import type { NewSecondFactor, PasswordChange, Session } from './schema.ts';
 import { beginSecondFactor, confirmSecondFactor } from './second-factor.ts';
-import type { Visitor } from './sessions.ts';
+import { sessionIsOver, type Visitor } from './sessions.ts';
 import { checkPassword, type SignInDeps } from './sign-in.ts';
 import { projectsOf } from './store/members.ts';
 import * as persons from './store/persons.ts';
@@ -40,6 +40,9 @@ export function createAccount(deps: SignInDeps): Account {
     work: (tx: Queryable) => Promise<unknown>,
   ): Promise<void> {
     await database.transaction(async (tx) => {
+      await persons.holdPerson(tx, who.id);
+      // Another change may have ended it since the request came.
+      if (!(await sessionStore.isSession(tx, who.id, who.sessionId))) throw sessionIsOver();
       await work(tx);
       await recordForPerson(tx, who.id, details);
       await sessionStore.deleteSessions(tx, who.id, who.sessionId);

@@ -7,7 +7,7 @@ import { hashOf } from './browser.ts';
 import { assertFit } from './password-rules.ts';
 import { checkPassword, enter, type Entered, type SignInDeps } from './sign-in.ts';
 import type { AcceptInvitationRequest, InvitationLook } from './schema.ts';
-import type { Visitor } from './sessions.ts';
+import { assertPassword, type Visitor } from './sessions.ts';
 import { deleteSecondFactor } from './store/second-factors.ts';
 import { findInvitation, takeInvitation, type InvitationRow } from './store/invitations.ts';
 import { joinProject, listEveryProject } from './store/members.ts';
@@ -74,10 +74,16 @@ async function acceptRow(
   const { email, known } = await whose(ground.database, row, given.email);
   if (known && kindOf(row) !== 'reset') {
     const isOwn = known.id === signedIn?.person_id;
-    if (!isOwn) await checkPassword(deps, known.email, required(password), visitor);
-    await inOwnName(known, visitor, () => ground.database.transaction((tx) => joinBy(tx, row, known.id)));
+    const proved = isOwn ? undefined : await checkPassword(deps, known.email, required(password), visitor);
+    await inOwnName(known, visitor, () =>
+      ground.database.transaction(async (tx) => {
+        await joinBy(tx, row, known.id);
+        if (proved) assertPassword(await persons.holdPerson(tx, known.id), proved.password);
+      }),
+    );
     sessions.forgetPerson(known.id);
-    return isOwn ? { answer: await sessions.again(signedIn.hash) } : enter(deps, known, visitor);
+    if (!proved) return { answer: await sessions.again(signedIn?.hash ?? '') };
+    return enter(deps, known.id, visitor, { by: 'password', hash: proved.password });
   }
   await assertFit(ground.database, required(password), email);
   const hash = await passwords.hash(required(password));
@@ -91,7 +97,7 @@ async function acceptRow(
       await join(tx, row, person.id);
     }),
   );
-  return enter(deps, { ...person, second_factor: false }, visitor);
+  return enter(deps, person.id, visitor, { by: 'password', hash });
 }
 
 function required(password: string | undefined): string {
@@ -133,7 +139,7 @@ async function reset(
     }),
   );
   deps.sessions.forgetPerson(person.id);
-  return enter(deps, { ...person, second_factor: false }, visitor);
+  return enter(deps, person.id, visitor, { by: 'password', hash: person.hash });
 }
 
 async function take(tx: Queryable, { id }: InvitationRow): Promise<void> {

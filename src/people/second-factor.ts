@@ -6,7 +6,7 @@ import { problem, refuse } from '../kit/problem.ts';
 import { hashOf } from './browser.ts';
 import { beginAttempt } from './failures.ts';
 import type { NewSecondFactor, VerifyRequest } from './schema.ts';
-import type { PeopleGround, Visitor } from './sessions.ts';
+import { nobodyWaits, type PeopleGround, type Visitor } from './sessions.ts';
 import type { Entered, SignInDeps } from './sign-in.ts';
 import * as store from './store/second-factors.ts';
 import { newSecret, stepOf, uriOf } from './totp.ts';
@@ -85,11 +85,7 @@ export async function verify(
   if ((given.code === undefined) === (given.recoveryCode === undefined))
     throw refuse([{ in: 'body', name: 'code', detail: 'or `recoveryCode` is required, one of both' }]);
   const pending = await sessions.pending(headers);
-  if (!pending)
-    throw problem('unauthenticated', {
-      detail: 'Nobody waits for a second factor here.',
-      remedy: 'Sign in with the password first.',
-    });
+  if (!pending) throw nobodyWaits();
   const { person_id: personId } = pending;
   const { address, requestId } = visitor;
   const attempt = await beginAttempt(database, { secondFactorOf: personId, address });
@@ -98,7 +94,7 @@ export async function verify(
     throw wrong();
   }
   await attempt.wasRight();
-  const opened = await sessions.open(database, personId, visitor, false);
+  const opened = await sessions.open(personId, visitor, { by: 'secondFactor' });
   log.info({ personId, address, requestId, recovery: given.recoveryCode !== undefined }, 'signed in');
   return { answer: await sessions.of(opened.token), cookie: opened.cookie };
 }

@@ -10,6 +10,7 @@ import { cookieOf, hashOf, newToken, type SessionCookie } from './browser.ts';
 import { pendingSeconds } from './limits.ts';
 import { scopesOf } from './roles.ts';
 import type { SignedIn } from './schema.ts';
+import { holdPerson, type PersonRow } from './store/persons.ts';
 import * as store from './store/sessions.ts';
 
 /** From where somebody comes. */
@@ -26,17 +27,22 @@ export type PeopleGround = Pick<
   'database' | 'log' | 'metrics' | 'vault' | 'egress' | 'publicUrl' | 'limits'
 >;
 
+/** What somebody proved. It is held against what is so when the session is opened: hashing takes its time, and a change ends only the sessions that are there. */
+export type Proof = { by: 'password'; hash: string } | { by: 'secondFactor' } | { by: 'provider' };
+
 /** A session that was opened, as the browser gets it. */
 export interface Opened {
   cookie: string;
   token: string;
+  /** Until the second factor comes. */
+  isPending: boolean;
 }
 
 /** The sessions of all browsers. A change holds at once on this node, and on the others within the age of the cache. */
 export interface Sessions {
   readonly cookie: SessionCookie;
-  /** A session of the person with a token of its own, in place of the browser's; `pending`: until the second factor comes. */
-  open(db: Queryable, personId: string, visitor: Visitor, pending: boolean): Promise<Opened>;
+  /** A session of the person with a token of its own, in place of the browser's. Throws sign-in-refused, and unauthenticated, for what holds no more. */
+  open(personId: string, visitor: Visitor, proof: Proof): Promise<Opened>;
   /** Of the cookie, while it holds and is not pending; it rests on where nobody attends. Throws unauthenticated. */
   require(headers: IncomingHttpHeaders, isUnattended: boolean): Promise<store.SessionRecord>;
   /** The same where nobody attends, read now: a change that somebody just heard of may be younger than the cache. */
@@ -55,6 +61,8 @@ export interface Sessions {
 }
 
 const over = (detail: string): Error => problem('unauthenticated', { detail, remedy: 'Sign in again.' });
+
+export const sessionIsOver = (): Error => over('The session is over, or was ended.');
 
 export function createSessions(ground: PeopleGround): Sessions {
   const { database, publicUrl, limits } = ground;
@@ -79,21 +87,21 @@ export function createSessions(ground: PeopleGround): Sessions {
     const token = cookie.read(headers);
     if (token === undefined) throw over('Nobody is signed in.');
     const session = await cache.get(hexOf(token));
-    if (!session) throw over('The session is over, or was ended.');
+    if (!session) throw sessionIsOver();
     if (session.pending) throw over('The second factor is still to come.');
     if (!isUnattended) uses.note(session.id);
     return session;
   }
   return {
     cookie,
-    async open(db, personId, { address, userAgent, cookie: sent }, pending) {
-      const former = cookie.read({ cookie: sent });
-      if (former !== undefined && (await store.deleteSessionOf(db, hashOf(former)))) forget([hexOf(former)]);
+    async open(personId, visitor, proof) {
+      const former = cookie.read({ cookie: visitor.cookie });
       const token = newToken();
-      const life = pending ? pendingSeconds : lifeSeconds;
-      const made = { id: newId(), personId, tokenHash: hashOf(token), pending, lifeSeconds: life };
-      await store.insertSession(db, { ...made, address, userAgent: userAgent?.slice(0, 400) });
-      return { token, cookie: cookie.keep(token, life) };
+      const isPending = await database.transaction((tx) =>
+        replaceSession(tx, { personId, visitor, proof, token, former, lifeSeconds }),
+      );
+      if (former !== undefined) forget([hexOf(former)]);
+      return { token, isPending, cookie: cookie.keep(token, isPending ? pendingSeconds : lifeSeconds) };
     },
     require,
     requireNow(headers) {
@@ -117,6 +125,46 @@ export function createSessions(ground: PeopleGround): Sessions {
     },
   };
 }
+
+interface Opening {
+  personId: string;
+  visitor: Visitor;
+  proof: Proof;
+  token: string;
+  /** Of the session that the browser had. */
+  former: string | undefined;
+  lifeSeconds: number;
+}
+
+/** Whether the new session waits for a second factor. */
+async function replaceSession(
+  tx: Queryable,
+  { personId, visitor: { address, userAgent }, proof, token, former, lifeSeconds }: Opening,
+): Promise<boolean> {
+  const person = await holdPerson(tx, personId);
+  const hadOne = former !== undefined && (await store.deleteSessionOf(tx, hashOf(former)));
+  if (proof.by === 'password') assertPassword(person, proof.hash);
+  if (proof.by === 'secondFactor' && !hadOne) throw nobodyWaits();
+  const pending = proof.by === 'password' && person?.second_factor === true;
+  const times = { pending, lifeSeconds: pending ? pendingSeconds : lifeSeconds };
+  const made = { id: newId(), personId, tokenHash: hashOf(token), ...times };
+  await store.insertSession(tx, { ...made, address, userAgent: userAgent?.slice(0, 400) });
+  return pending;
+}
+
+/** Throws sign-in-refused where the password is not the one that was proved. */
+export function assertPassword(person: PersonRow | undefined, hash: string): void {
+  if (person?.password !== hash) throw wrongPassword();
+}
+
+export const wrongPassword = (): Error =>
+  problem('sign-in-refused', { detail: 'The e-mail address and the password do not belong together.' });
+
+export const nobodyWaits = (): Error =>
+  problem('unauthenticated', {
+    detail: 'Nobody waits for a second factor here.',
+    remedy: 'Sign in with the password first.',
+  });
 
 export function presentSession(session: store.SessionRecord): SignedIn {
   return {

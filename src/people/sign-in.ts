@@ -1,7 +1,6 @@
-import { problem } from '../kit/problem.ts';
 import type { Passwords } from './password.ts';
 import { beginAttempt } from './failures.ts';
-import type { Opened, PeopleGround, Sessions, Visitor } from './sessions.ts';
+import { wrongPassword, type PeopleGround, type Proof, type Sessions, type Visitor } from './sessions.ts';
 import type { SignInAnswer, SignInRequest } from './schema.ts';
 import { findPersonByEmail, replaceHash, type PersonRow } from './store/persons.ts';
 
@@ -27,41 +26,45 @@ export async function signIn(
   visitor: Visitor,
 ): Promise<Entered> {
   const person = await checkPassword(deps, email.toLowerCase(), password, visitor);
-  return enter(deps, person, visitor);
+  return enter(deps, person.id, visitor, { by: 'password', hash: person.password });
 }
 
 /** Whose the address and the password are. Who has no account, and who has no password, is answered alike and as late. */
 export async function checkPassword(
-  { ground: { database, log }, passwords }: SignInDeps,
+  deps: SignInDeps,
   email: string,
   password: string,
-  { address, requestId }: Visitor,
-): Promise<PersonRow> {
+  visitor: Visitor,
+): Promise<PersonRow & { password: string }> {
+  const { ground, passwords } = deps;
+  const { database, log } = ground;
+  const { address, requestId } = visitor;
   const attempt = await beginAttempt(database, { email, address });
   const person = await findPersonByEmail(database, email);
   const fits = await passwords.fits(password, person?.password);
   if (!person?.password || !fits) {
     log.warn({ address, requestId, personId: person?.id }, 'signing in was refused');
-    throw problem('sign-in-refused', {
-      detail: 'The e-mail address and the password do not belong together.',
-    });
+    throw wrongPassword();
   }
   await attempt.wasRight();
-  if (passwords.isWeak(person.password))
-    await replaceHash(database, person.id, person.password, await passwords.hash(password));
-  return person;
+  const stored = person.password;
+  if (!passwords.isWeak(stored)) return { ...person, password: stored };
+  const hash = await passwords.hash(password);
+  if (await replaceHash(database, person.id, stored, hash)) return { ...person, password: hash };
+  // Another sign-in did so meanwhile, or the password was changed.
+  return checkPassword(deps, email, password, visitor);
 }
 
 /** Opens a session with a token of its own: one that the browser had before is worth nothing afterwards. */
 export async function enter(
-  { ground: { database, log }, sessions }: SignInDeps,
-  person: Pick<PersonRow, 'id' | 'second_factor'>,
+  { ground: { log }, sessions }: SignInDeps,
+  personId: string,
   visitor: Visitor,
+  proof: Proof,
 ): Promise<Entered> {
-  const pending = person.second_factor;
-  const opened: Opened = await sessions.open(database, person.id, visitor, pending);
-  if (pending) return { answer: { state: 'secondFactor' }, cookie: opened.cookie };
+  const opened = await sessions.open(personId, visitor, proof);
+  if (opened.isPending) return { answer: { state: 'secondFactor' }, cookie: opened.cookie };
   const { address, requestId } = visitor;
-  log.info({ personId: person.id, address, requestId }, 'signed in');
+  log.info({ personId, address, requestId }, 'signed in');
   return { answer: await sessions.of(opened.token), cookie: opened.cookie };
 }

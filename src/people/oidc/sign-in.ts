@@ -63,7 +63,7 @@ export function createSignInElsewhere(deps: SignInDeps, settings: OidcSettings |
     deps.sessions.forgetPerson(found.person.id);
     if (found.person.operator) await deps.afterWelcome?.();
     // The provider says how somebody proves themselves there.
-    const { cookie = '' } = await enter(deps, { ...found.person, second_factor: false }, visitor);
+    const { cookie = '' } = await enter(deps, found.person.id, visitor, { by: 'provider' });
     return { cookie };
   }
 

@@ -19,6 +19,7 @@ export const personColumns = `p.id, p.email, p.name, p.password, p.operator, p.i
 
 const byEmail = statement('persons_by_email', `SELECT ${personColumns} FROM person p WHERE p.email = $1`);
 const get = statement('persons_get', `SELECT ${personColumns} FROM person p WHERE p.id = $1`);
+const hold = statement('persons_hold', 'SELECT FROM person WHERE id = $1 FOR NO KEY UPDATE');
 const any = statement('persons_any', 'SELECT FROM person LIMIT 1');
 const insert = statement(
   'persons_insert',
@@ -29,7 +30,10 @@ const setPassword = statement(
   'UPDATE person SET password = $2, updated_at = svc_now() WHERE id = $1',
 );
 // Unless it was changed meanwhile.
-const rehash = statement('persons_rehash', 'UPDATE person SET password = $3 WHERE id = $1 AND password = $2');
+const rehash = statement(
+  'persons_rehash',
+  'UPDATE person SET password = $3 WHERE id = $1 AND password = $2 RETURNING id',
+);
 const setName = statement(
   'persons_set_name',
   'UPDATE person SET name = $2, updated_at = svc_now() WHERE id = $1',
@@ -46,6 +50,15 @@ export async function findPersonByEmail(db: Queryable, email: string): Promise<P
 
 export async function findPerson(db: Queryable, id: string): Promise<PersonRow | undefined> {
   return (await db.rows<PersonRow>(get, [id]))[0];
+}
+
+/**
+ * Until the transaction ends. A change of how somebody signs in holds them, too: it came before, and is seen, or comes after. Two
+ * statements, since the one that waits sees other tables as they were before.
+ */
+export async function holdPerson(tx: Queryable, id: string): Promise<PersonRow | undefined> {
+  await tx.rows(hold, [id]);
+  return findPerson(tx, id);
 }
 
 export async function isAnybodyThere(db: Queryable): Promise<boolean> {
@@ -69,8 +82,14 @@ export async function setPersonPassword(db: Queryable, id: string, password: str
   await db.rows(setPassword, [id, password]);
 }
 
-export async function replaceHash(db: Queryable, id: string, old: string, password: string): Promise<void> {
-  await db.rows(rehash, [id, old, password]);
+/** False where it is another one already. */
+export async function replaceHash(
+  db: Queryable,
+  id: string,
+  old: string,
+  password: string,
+): Promise<boolean> {
+  return (await db.rows(rehash, [id, old, password])).length > 0;
 }
 
 export async function setPersonName(db: Queryable, id: string, name: string | null): Promise<void> {

@@ -40,6 +40,7 @@ const list = statement(
   `SELECT s.id, s.address, s.user_agent, s.created_at, s.seen_at, s.expires_at FROM person_session s
    WHERE s.person_id = $1 AND NOT s.pending AND ${holds} ORDER BY s.id DESC`,
 );
+const one = statement('person_sessions_one', 'SELECT FROM person_session WHERE person_id = $1 AND id = $2');
 const remove = statement(
   'person_sessions_delete',
   `DELETE FROM person_session WHERE person_id = $1 AND id = $2 RETURNING encode(token_hash, 'hex') AS hash`,
@@ -104,6 +105,10 @@ export interface ListedSession {
 /** Newest first. */
 export function listSessions(db: Queryable, personId: string, idleSeconds: number): Promise<ListedSession[]> {
   return db.rows<ListedSession>(list, [personId, idleSeconds]);
+}
+
+export async function isSession(db: Queryable, personId: string, id: string): Promise<boolean> {
+  return (await db.rows(one, [personId, id])).length > 0;
 }
 
 const hashesOf = (rows: { hash: string }[]): string[] => rows.map(({ hash }) => hash);
