@@ -88,7 +88,7 @@ async function acceptRow(
   await assertFit(ground.database, required(password), email);
   const hash = await passwords.hash(required(password));
   if (known) return reset(deps, row, { ...known, hash }, visitor);
-  const person = { id: newId(), email, name, password: hash, operator: false };
+  const person = { id: newId(), email, name, password: hash, invited: row.email !== null };
   await inOwnName(person, visitor, () =>
     ground.database.transaction(async (tx) => {
       // First, so that of two who accept one link the later finds it over.
@@ -153,8 +153,8 @@ export async function joinBy(tx: Queryable, row: InvitationRow, personId: string
 
 /** The project of the invitation, or, by the link of the first owner, every project. */
 async function join(tx: Queryable, row: InvitationRow, personId: string): Promise<void> {
-  if (row.email !== null) await persons.setPersonInvited(tx, personId);
   const isFirst = row.project_id === null;
+  if (isFirst && row.email !== null) await persons.setPersonInvited(tx, personId);
   if (isFirst) await persons.setOperator(tx, personId);
   const role = row.role ?? 'viewer';
   const projects = isFirst ? await listEveryProject(tx) : [{ id: row.project_id ?? '' }];

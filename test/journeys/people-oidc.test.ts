@@ -2,7 +2,7 @@ import { TOTP, Secret } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startOidcServer, type OidcServer } from '../oidc-server.ts';
-import { becomeOwner, joinAs, openBrowser, password, type Browser } from '../people.ts';
+import { becomeOwner, joinAs, openBrowser, password, tokenOf, type Browser } from '../people.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
 type Body = Record<string, unknown>;
@@ -124,6 +124,17 @@ describe('test/journeys/people-oidc', () => {
     expect(unverified.session.cookie()).toBeUndefined();
     // The first owner typed this address, and nobody verified it.
     elsewhere.accounts['boss'] = { email: 'owner@example.com', email_verified: true };
+    expect((await signIn('boss')).location).toBe(refused('uninvited'));
+    // Nor does a project that they are no owner of, whichever way its invitation is accepted.
+    const other = await platform.call<Body>('POST', '/projects', { name: 'other' });
+    const { key } = other.body['apiKey'] as { key: string };
+    const asked = { email: 'owner@example.com', role: 'viewer' };
+    const path = '/projects/other/invitations';
+    const made = await platform.call<{ url: string }>('POST', path, asked, { key });
+    expect(made.status).toBe(201);
+    expect((await signIn('boss')).location).toBe(refused('uninvited'));
+    const token = tokenOf(made.body.url);
+    expect((await owner.call('POST', '/invitations:accept', { token })).status).toBe(200);
     expect((await signIn('boss')).location).toBe(refused('uninvited'));
     await test.database.raw(`UPDATE invitation SET expires_at = svc_now() - interval '1 s'`);
     elsewhere.accounts['mal'].email_verified = true;

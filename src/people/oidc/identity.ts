@@ -14,7 +14,8 @@ export type Whose = { person: persons.PersonRow } | { refused: 'unverified' | 'u
 
 /**
  * An identity that is known is its person's. Another one becomes that of the person with its verified address, where somebody
- * invited that address, and accepts the invitations that wait for it.
+ * vouches for that address, and accepts the invitations that wait for it. A project vouches for whom it brings, and not for an
+ * account that was there: that may reach more than the project.
  */
 export async function whose(ground: PeopleGround, identity: Identity, visitor: Visitor): Promise<Whose> {
   const { database } = ground;
@@ -43,8 +44,10 @@ async function joinAs(
       // Held, so that of two answers for one identity one waits for the other.
       const invitations = await lockInvitationsFor(tx, email);
       const before = await persons.findPersonByEmail(tx, email);
-      if (invitations.length === 0 && !before?.invited) return undefined;
-      if (!before) await persons.insertPerson(tx, { id, email, name, password: undefined, operator: false });
+      const byOperator = invitations.some((invitation) => invitation.project_id === null);
+      const isVouchedFor = before ? before.invited || byOperator : invitations.length > 0;
+      if (!isVouchedFor) return undefined;
+      if (!before) await persons.insertPerson(tx, { id, email, name, password: undefined, invited: true });
       const personId = before?.id ?? id;
       for (const invitation of invitations) await joinBy(tx, invitation, personId);
       await link(tx, identity, personId);

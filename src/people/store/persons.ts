@@ -7,7 +7,7 @@ export interface PersonRow {
   name: string | null;
   password: string | null;
   operator: boolean;
-  /** Whether somebody invited this address. */
+  /** Whether somebody vouches for the address: who invited it before there was the account, or the operator. */
   invited: boolean;
   /** Whether signing in asks for a second factor. */
   second_factor: boolean;
@@ -23,7 +23,7 @@ const hold = statement('persons_hold', 'SELECT FROM person WHERE id = $1 FOR NO 
 const any = statement('persons_any', 'SELECT FROM person LIMIT 1');
 const insert = statement(
   'persons_insert',
-  'INSERT INTO person (id, email, name, password, operator) VALUES ($1, $2, $3, $4, $5)',
+  'INSERT INTO person (id, email, name, password, invited) VALUES ($1, $2, $3, $4, $5)',
 );
 const setPassword = statement(
   'persons_set_password',
@@ -70,12 +70,13 @@ export interface NewPerson {
   email: string;
   name: string | undefined;
   password: string | undefined;
-  operator: boolean;
+  /** Whether somebody vouches for the address. */
+  invited: boolean;
 }
 
 export async function insertPerson(db: Queryable, person: NewPerson): Promise<void> {
-  const { id, email, name = null, password = null, operator } = person;
-  await db.rows(insert, [id, email, name, password, operator]);
+  const { id, email, name = null, password = null, invited } = person;
+  await db.rows(insert, [id, email, name, password, invited]);
 }
 
 export async function setPersonPassword(db: Queryable, id: string, password: string): Promise<void> {
