@@ -10,7 +10,7 @@ import type { AcceptInvitationRequest, InvitationLook } from './schema.ts';
 import { assertPassword, type Visitor } from './sessions.ts';
 import { deleteSecondFactor } from './store/second-factors.ts';
 import { findInvitation, takeInvitation, type InvitationRow } from './store/invitations.ts';
-import { joinProject, listEveryProject } from './store/members.ts';
+import { joinProject, listEveryProject, lockMembers, putMember } from './store/members.ts';
 import * as persons from './store/persons.ts';
 import { deleteSessions, type SessionRecord } from './store/sessions.ts';
 
@@ -77,8 +77,9 @@ async function acceptRow(
     const proved = isOwn ? undefined : await checkPassword(deps, known.email, required(password), visitor);
     await inOwnName(known, visitor, () =>
       ground.database.transaction(async (tx) => {
-        await joinBy(tx, row, known.id);
+        await take(tx, row);
         if (proved) assertPassword(await persons.holdPerson(tx, known.id), proved.password);
+        await join(tx, row, known.id);
       }),
     );
     sessions.forgetPerson(known.id);
@@ -151,18 +152,40 @@ export async function joinBy(tx: Queryable, row: InvitationRow, personId: string
   await join(tx, row, personId);
 }
 
-/** The project of the invitation, or, by the link of the first owner, every project. */
+/** The project of the invitation, where a member keeps their role, or, by the link of the first owner, every project. */
 async function join(tx: Queryable, row: InvitationRow, personId: string): Promise<void> {
-  const isFirst = row.project_id === null;
-  if (isFirst && row.email !== null) await persons.setPersonInvited(tx, personId);
-  if (isFirst) await persons.setOperator(tx, personId);
+  if (row.project_id === null) return joinEverywhere(tx, row, personId);
+  await joinOne(tx, row, personId, row.project_id);
+}
+
+async function joinEverywhere(tx: Queryable, row: InvitationRow, personId: string): Promise<void> {
+  if (row.email !== null) await persons.setPersonInvited(tx, personId);
+  const isNew = await persons.setOperator(tx, personId);
+  for (const { id: projectId } of await listEveryProject(tx))
+    if (!(await joinOne(tx, row, personId, projectId))) await makeOwner(tx, projectId, personId);
+  if (isNew) await recordForPerson(tx, personId, { operator: true });
+}
+
+/** False for who is a member already. */
+async function joinOne(
+  tx: Queryable,
+  row: InvitationRow,
+  personId: string,
+  projectId: string,
+): Promise<boolean> {
   const role = row.role ?? 'viewer';
-  const projects = isFirst ? await listEveryProject(tx) : [{ id: row.project_id ?? '' }];
-  for (const { id: projectId } of projects) {
-    if (!(await joinProject(tx, projectId, personId, role))) continue;
-    const details = { role, ...(row.invited_by === null ? {} : { invitedBy: row.invited_by }) };
-    await record(tx, { projectId, action: 'member.joined', targetId: personId, details });
-  }
+  if (!(await joinProject(tx, projectId, personId, role))) return false;
+  const details = { role, ...(row.invited_by === null ? {} : { invitedBy: row.invited_by }) };
+  await record(tx, { projectId, action: 'member.joined', targetId: personId, details });
+  return true;
+}
+
+async function makeOwner(tx: Queryable, projectId: string, personId: string): Promise<void> {
+  const before = (await lockMembers(tx, projectId)).find(({ person_id: id }) => id === personId);
+  if (before?.role === 'owner') return;
+  await putMember(tx, projectId, personId, 'owner');
+  const details = { role: { before: before?.role, after: 'owner' } };
+  await record(tx, { projectId, action: 'member.updated', targetId: personId, details });
 }
 
 /** Who accepts is who acts. */

@@ -39,6 +39,25 @@ describe('test/journeys/people-links', () => {
     expect((await ada.call('GET', '/session')).status).toBe(401);
   }, 60_000);
 
+  it('the operator makes an owner of who is a member already, and each project is told', async () => {
+    const dev = await joinAs(platform, 'dev@example.com', 'developer');
+    const invited = await operate(test.url, 'people', 'invite', '--owner', '--email', 'dev@example.com');
+    expect((await accept(dev, linkSaid(invited.said), { password })).status).toBe(200);
+    const { body } = await dev.call<{ person: object; projects: unknown[] }>('GET', '/session');
+    expect(body).toMatchObject({
+      person: { operator: true },
+      projects: [{ name: 'default', role: 'owner' }],
+    });
+    const log = await owner.call<{ results: object[] }>(
+      'GET',
+      `/projects/default/audit-log?personId=${dev.personId}`,
+    );
+    expect(log.body.results.slice(0, 2)).toMatchObject([
+      { action: 'person.updated', target: { id: dev.personId }, details: { operator: true } },
+      { action: 'member.updated', details: { role: { before: 'developer', after: 'owner' } } },
+    ]);
+  }, 60_000);
+
   it.each(['owner@example.com', 'nobody@example.com'])(
     'a link for a new password is for whom it was made, whatever address is sent with it: %s',
     async (email) => {

@@ -41,7 +41,7 @@ const setName = statement(
 const setInvited = statement('persons_set_invited', 'UPDATE person SET invited = true WHERE id = $1');
 const makeOperator = statement(
   'persons_make_operator',
-  'UPDATE person SET operator = true, updated_at = svc_now() WHERE id = $1',
+  'UPDATE person SET operator = true, updated_at = svc_now() WHERE id = $1 AND NOT operator RETURNING id',
 );
 
 export async function findPersonByEmail(db: Queryable, email: string): Promise<PersonRow | undefined> {
@@ -101,6 +101,7 @@ export async function setPersonInvited(db: Queryable, id: string): Promise<void>
   await db.rows(setInvited, [id]);
 }
 
-export async function setOperator(db: Queryable, id: string): Promise<void> {
-  await db.rows(makeOperator, [id]);
+/** False for who is one already. */
+export async function setOperator(db: Queryable, id: string): Promise<boolean> {
+  return (await db.rows(makeOperator, [id])).length > 0;
 }
