@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseJson } from '../../../kit/json.ts';
 import {
   applyPolicies,
   compileRules,
@@ -137,6 +138,47 @@ describe('actions/write/fields', () => {
     expect(shapeFields('create', { address: { city: 'Bern' } }, rules({}, { mappings })).fields).toEqual({
       BillingCity: 'Bern',
     });
+  });
+
+  test('§4.2.8 nothing is sent for an unset mapping: no default, nor a value within another', () => {
+    const settings = { phone: { default: { stringValue: 'n/a' } } };
+    const valueDefaults = { FAX: { value: 'n/a' } };
+    const unset = rules(settings, {
+      valueDefaults,
+      unsetMappings: ['Phone', 'fax', "$['address']['city']", "$['geo']['lat']"],
+    });
+    expect(shapeFields('create', { phone: '1', name: 'A' }, unset)).toMatchObject({
+      fields: { name: 'A' },
+      unmapped: ['phone'],
+    });
+    const sent = { address: { city: 'Bern', zip: '3000' }, geo: { lat: 1 } };
+    expect(shapeFields('create', sent, unset)).toMatchObject({
+      fields: { address: { zip: '3000' } },
+      unmapped: ["$['address']['city']", "$['geo']['lat']"],
+    });
+    expect(Object.keys(shapeFields('create', sent, unset).fields)).toEqual(['address']);
+    expect(shapeFields('create', { address: 'Bern' }, unset)).toMatchObject({
+      fields: { address: 'Bern' },
+      unmapped: [],
+    });
+  });
+
+  test('§4.2.8 a nested field is put beside what was sent, whatever the order', () => {
+    const mapped = rules({}, { mappings: { name: "$['profile']['name']" } });
+    const fields = { profile: { x: 1, name: 'A' } };
+    const sent = { name: 'A', profile: { x: 1 } };
+    expect(shapeFields('create', sent, mapped).fields).toEqual(fields);
+    expect(shapeFields('create', { profile: { x: 1 }, name: 'A' }, mapped).fields).toEqual(fields);
+    expect(sent).toEqual({ name: 'A', profile: { x: 1 } });
+  });
+
+  test('§4.2.8 an exact number is a value, not an object that a nested name leads into', () => {
+    const amount = parseJson('1.10');
+    const mapped = rules({}, { mappings: { "$['amount']['value']": 'Amount', part: "$['total']['part']" } });
+    expect(shapeFields('create', { amount }, mapped).fields['amount']).toBe(amount);
+    const total = parseJson('2.20');
+    expect(shapeFields('create', { total, part: 1 }, mapped).fields).toEqual({ total: { part: 1 } });
+    expect(JSON.stringify(total)).toBe('2.20');
   });
 
   test('policies alone leave names and defaults as they were planned', () => {

@@ -1,4 +1,5 @@
 import { Draft } from '../../../kit/draft.ts';
+import { isExactNumber } from '../../../kit/json.ts';
 import { fieldLevels } from '../../../providers/index.ts';
 
 /** The customer's choices for one object, as the field rules need them. Names compare without regard to case. */
@@ -50,17 +51,22 @@ export function shapeFields(
   const { rules, policies } = compiled;
   const { byKey, ...found } = mapNames(sent, compiled);
   for (const [name, value] of defaultsFor(kind, rules)) {
+    if (compiled.unset.has(name.toLowerCase())) continue;
     const field = providerName(name, rules);
     if (!byKey.has(field.toLowerCase())) byKey.set(field.toLowerCase(), { name: field, value });
   }
   const shaped: ShapedFields = { fields: {}, ifEmpty: [], ...found };
+  const draft = new Draft();
+  const nested: (readonly [name: string, value: unknown])[] = [];
   for (const [key, { name, value }] of byKey) {
     const policy = policyFor(kind, policies.get(key));
     if (policy === 'never') continue;
-    if (isPath(name)) setField(shaped.fields, fieldLevels(name), value);
+    if (isPath(name)) nested.push([name, value]);
     else shaped.fields[name] = value;
     if (policy === 'ifEmpty') shaped.ifEmpty.push(name);
   }
+  // A value that is written whole would replace what was put into it before.
+  for (const [name, value] of nested) setField(draft, shaped.fields, fieldLevels(name), value);
   return shaped;
 }
 
@@ -146,6 +152,8 @@ export interface CompiledRules {
   rules: FieldRules;
   /** Mapped names that are paths. */
   nested: readonly string[];
+  /** Unset names that are paths. */
+  unsetNested: readonly string[];
   policies: ReadonlyMap<string, FieldRule>;
   unset: ReadonlySet<string>;
   /** Where given: names beside these are not sent. */
@@ -168,6 +176,7 @@ function compile(rules: FieldRules): CompiledRules {
   return {
     rules,
     nested: Object.keys(mappings).filter(isPath),
+    unsetNested: unsetMappings.filter(isPath),
     policies: new Map(
       Object.entries(settings).map(([name, rule]) => [providerName(name, rules).toLowerCase(), rule]),
     ),
@@ -186,8 +195,8 @@ function knownOf({ mappings, goesBy = 'id' }: FieldRules, only: readonly string[
 type ByKey = Map<string, { name: string; value: unknown }>;
 
 function mapNames(
-  sent: Readonly<Record<string, unknown>>,
-  { rules, nested, unset, known }: CompiledRules,
+  request: Readonly<Record<string, unknown>>,
+  { rules, nested, unset, unsetNested, known }: CompiledRules,
 ): { byKey: ByKey } & Pick<ShapedFields, 'collisions'> & Unsent {
   const byKey: ByKey = new Map();
   const found: Pick<ShapedFields, 'collisions'> & Unsent = { collisions: [], unmapped: [], dropped: [] };
@@ -195,6 +204,9 @@ function mapNames(
     const size = byKey.size;
     if (byKey.set(name.toLowerCase(), { name, value }).size === size) found.collisions.push(name);
   };
+  for (const path of unsetNested)
+    if (readPath(request, fieldLevels(path)) !== undefined) found.unmapped.push(path);
+  const sent = withoutPaths(request, unsetNested);
   for (const [name, value] of Object.entries(withoutPaths(sent, nested))) {
     const key = name.toLowerCase();
     if (unset.has(key)) found.unmapped.push(name);
@@ -220,7 +232,7 @@ function readPath(value: unknown, segments: readonly string[]): unknown {
   );
 }
 
-/** The record without the values that nested mappings took; objects that become empty by it go, too. */
+/** The record without the values at the paths; objects that become empty by it go, too. */
 function withoutPaths(
   sent: Readonly<Record<string, unknown>>,
   paths: readonly string[],
@@ -247,13 +259,20 @@ function takeAway(draft: Draft, owned: Record<string, unknown>, [first, ...other
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-function setField(fields: Record<string, unknown>, levels: readonly string[], value: unknown): void {
+/** Puts the value into copies of the caller's objects. */
+function setField(
+  draft: Draft,
+  fields: Record<string, unknown>,
+  levels: readonly string[],
+  value: unknown,
+): void {
   let target = fields;
   for (const level of levels.slice(0, -1)) {
-    const next = Object.hasOwn(target, level) && isPlain(target[level]) ? target[level] : {};
+    const inner = Object.hasOwn(target, level) ? target[level] : undefined;
+    const next = draft.own(isPlain(inner) ? inner : {});
     target[level] = next;
     target = next;
   }
