@@ -8,7 +8,7 @@ const lingerMs = 2_000;
  * destroyed soon, unless its caller ends it before.
  */
 export function endForGood(socket: Duplex, text = ''): void {
-  // Node's parser reads by one, or past the stream until it has another.
+  // Node's parser has a listener of its own, or takes the bytes before the stream does until a listener is added.
   socket.removeAllListeners('data');
   socket.on('data', () => undefined);
   socket.resume();
