@@ -275,6 +275,14 @@ describe('src/kit/db/embedded/index', () => {
       expect(await ownerAndMode(folder)).toEqual({ uid: 0, mode: 0o755 });
     });
 
+    it('makes no new database where a copied pointer leads to none', async () => {
+      const asked = await victim();
+      const home = '/var/lib/svc/0000000000000000';
+      await writeFile(join(asked, 'location'), `${home}\n`);
+      await expect(startEmbedded({ dataDir: asked })).rejects.toThrow(`${home} is not there`);
+      await expect(stat(home)).rejects.toThrow('ENOENT');
+    });
+
     it.each(['run', `lib-${version}`])(
       'gives nothing away through a link that stands at %s, and lets the user of the server put none there',
       async (name) => {

@@ -27,7 +27,9 @@ const pointerFile = 'location';
 export async function settle(dataDir: string, log: (line: string) => void): Promise<Place> {
   const asked = resolve(dataDir);
   const installed = await installedBinaries();
-  let home = (await pointedFrom(asked)) ?? asked;
+  const pointed = await pointedFrom(asked);
+  if (pointed !== undefined) await refuseLost(asked, pointed);
+  let home = pointed ?? asked;
   const owner = await ownerOf(join(home, 'data'));
   if (process.getuid?.() !== 0) {
     refuseForeignOwner(home, owner);
@@ -74,6 +76,14 @@ async function pointedFrom(asked: string): Promise<string | undefined> {
   );
 }
 
+/** A copy of the asked-for folder has the pointer without the database: a new one in its place would look like the loss of everything. */
+async function refuseLost(asked: string, home: string): Promise<void> {
+  if ((await ownerOf(home)) !== undefined) return;
+  throw new Error(
+    `${home} is not there, and ${join(asked, pointerFile)} says that the database is in it. Put that folder back from a backup, with its owners and modes. To begin with an empty database instead, remove ${asked}.`,
+  );
+}
+
 /** Gives the folder to root; others may pass through. Works on the descriptor, since a name could be replaced by a link meanwhile. */
 async function takeFolder(folder: string, account: Account): Promise<void> {
   await makeDataFolder(folder);
@@ -106,6 +116,8 @@ async function moveToSystemHome(
 ): Promise<string> {
   const name = createHash('sha256').update(asked).digest('hex').slice(0, 16);
   const home = join(await makeSystemHome(), name);
+  // Before the pointer, whose folder is missing only where it was lost.
+  await makeDataFolder(home);
   await mkdir(asked, { recursive: true });
   await writeFile(join(asked, pointerFile), `${home}\n`);
   log(
