@@ -1,5 +1,6 @@
 import { TOTP, Secret } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inviteOwner } from '../../src/people/welcome.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startOidcServer, type OidcServer } from '../oidc-server.ts';
 import { becomeOwner, joinAs, openBrowser, password, tokenOf, type Browser } from '../people.ts';
@@ -100,7 +101,7 @@ describe('test/journeys/people-oidc', () => {
     ]);
   });
 
-  it('somebody with a password who was invited by that address is the same person; svc asks for no second factor', async () => {
+  it('somebody with a password who was invited by that address is the same person, and signs in elsewhere from then on', async () => {
     const ada = await joinAs(platform, 'ada@example.com', 'developer');
     const { secret } = (await ada.call<{ secret: string }>('POST', '/person/second-factor', { password }))
       .body;
@@ -110,8 +111,38 @@ describe('test/journeys/people-oidc', () => {
     const { session } = await signIn('ada');
     expect((await session.call<Body>('GET', '/session')).body).toMatchObject({
       state: 'signedIn',
-      person: { id: ada.personId, hasPassword: true, secondFactor: true },
+      person: { id: ada.personId, hasPassword: false, secondFactor: false },
     });
+    expect((await ada.call('GET', '/projects/default')).status).toBe(401);
+    const log = await owner.call<{ results: Body[] }>('GET', '/projects/default/audit-log');
+    expect(log.body.results.slice(0, 2)).toMatchObject([
+      { action: 'person.updated', details: { identity: { issuer: elsewhere.issuer } } },
+      { action: 'person.updated', details: { password: 'removed', secondFactor: 'removed' } },
+    ]);
+    // A password that they choose themselves is theirs.
+    expect((await session.call('POST', '/person:change-password', { newPassword: password })).status).toBe(
+      204,
+    );
+    const again = await signIn('ada');
+    expect((await again.session.call<Body>('GET', '/session')).body).toMatchObject({
+      person: { id: ada.personId, hasPassword: true },
+    });
+  });
+
+  it('who accepted an invitation in the name of another has nothing of what that person becomes', async () => {
+    const mallory = await joinAs(platform, 'amy@example.com', 'viewer');
+    elsewhere.accounts['amy'] = { email: 'amy@example.com', email_verified: true };
+    await test.database.transaction((tx) => inviteOwner(tx, platform.base, 'amy@example.com'));
+    const amy = await signIn('amy');
+    expect((await amy.session.call<Body>('GET', '/session')).body).toMatchObject({
+      person: { id: mallory.personId, operator: true },
+    });
+    expect((await mallory.call('GET', '/projects/default')).status).toBe(401);
+    const signedIn = await openBrowser(platform.base).call<Body>('POST', '/session', {
+      email: 'amy@example.com',
+      password,
+    });
+    expect([signedIn.status, signedIn.body['code']]).toEqual([401, 'sign-in-refused']);
   });
 
   it('nobody else gets in: not invited, not verified, nor at an address that its person only typed', async () => {

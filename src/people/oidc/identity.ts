@@ -7,6 +7,8 @@ import type { PeopleGround, Visitor } from '../sessions.ts';
 import { findIdentity, insertIdentity } from '../store/identities.ts';
 import { lockInvitationsFor } from '../store/invitations.ts';
 import * as persons from '../store/persons.ts';
+import { deleteSecondFactor } from '../store/second-factors.ts';
+import { deleteSessions } from '../store/sessions.ts';
 import type { Identity } from './provider.ts';
 
 /** Whose an identity is; or why it is nobody's. */
@@ -43,17 +45,30 @@ async function joinAs(
     database.transaction(async (tx) => {
       // Held, so that of two answers for one identity one waits for the other.
       const invitations = await lockInvitationsFor(tx, email);
-      const before = await persons.findPersonByEmail(tx, email);
+      const before = await persons.holdPersonByEmail(tx, email);
       const byOperator = invitations.some((invitation) => invitation.project_id === null);
       const isVouchedFor = before ? before.invited || byOperator : invitations.length > 0;
       if (!isVouchedFor) return undefined;
-      if (!before) await persons.insertPerson(tx, { id, email, name, password: undefined, invited: true });
+      if (before) await takeOver(tx, before);
+      else await persons.insertPerson(tx, { id, email, name, password: undefined, invited: true });
       const personId = before?.id ?? id;
       for (const invitation of invitations) await joinBy(tx, invitation, personId);
       await link(tx, identity, personId);
       return findIdentity(tx, identity.issuer, identity.subject);
     }),
   );
+}
+
+/**
+ * The address is proven for the first time. Who accepted the invitation need not have been its person: whoever made it has the link.
+ * So what they chose and began ends, before the rights of the invitations that wait come in.
+ */
+async function takeOver(tx: Queryable, person: persons.PersonRow): Promise<void> {
+  if (person.password === null) return;
+  await persons.setPersonPassword(tx, person.id, null);
+  await deleteSecondFactor(tx, person.id);
+  await recordForPerson(tx, person.id, { password: 'removed', secondFactor: 'removed' });
+  await deleteSessions(tx, person.id);
 }
 
 async function link(tx: Queryable, { issuer, subject }: Identity, personId: string): Promise<void> {

@@ -61,6 +61,11 @@ export async function holdPerson(tx: Queryable, id: string): Promise<PersonRow |
   return findPerson(tx, id);
 }
 
+export async function holdPersonByEmail(tx: Queryable, email: string): Promise<PersonRow | undefined> {
+  const found = await findPersonByEmail(tx, email);
+  return found && holdPerson(tx, found.id);
+}
+
 export async function isAnybodyThere(db: Queryable): Promise<boolean> {
   return (await db.rows(any)).length > 0;
 }
@@ -79,7 +84,8 @@ export async function insertPerson(db: Queryable, person: NewPerson): Promise<vo
   await db.rows(insert, [id, email, name, password, invited]);
 }
 
-export async function setPersonPassword(db: Queryable, id: string, password: string): Promise<void> {
+/** Without a password they sign in elsewhere. */
+export async function setPersonPassword(db: Queryable, id: string, password: string | null): Promise<void> {
   await db.rows(setPassword, [id, password]);
 }
 
