@@ -74,7 +74,7 @@ export interface Connections {
   findDefault(reach: Reach, groupRef: string, provider: string): Promise<Connection | undefined>;
   /** On the wire, without secrets. */
   present(connection: Connection): WireConnection;
-  /** On the wire, with the access token and, if asked for, the refresh token; for scope `full` only. */
+  /** On the wire, with the access token and, if asked for, the refresh token; for scopes `full` and `develop`. */
   presentWithSecrets(connection: Connection, refreshToken: boolean): Promise<WireConnection>;
   /** Starts OAuth in a browser; returns the link to open. */
   startOAuth(projectId: string, request: OAuthConnectRequest): Promise<string>;

@@ -150,16 +150,16 @@ function getRoute(server: HttpServer, connections: Connections): void {
       querystring: Type.Object(
         {
           includeCreds: Type.Optional(
-            Type.Boolean({ description: 'Adds the access token or API key. Scope `full` only.' }),
+            Type.Boolean({ description: 'Adds the access token or API key. Scope `full` or `develop`.' }),
           ),
           includeRefreshToken: Type.Optional(
             Type.Boolean({
-              description: 'Adds the refresh token, too; implies includeCreds. Scope `full` only.',
+              description: 'Adds the refresh token, too; implies includeCreds. Scope `full` or `develop`.',
             }),
           ),
           refresh: Type.Optional(
             Type.Enum(['force', 'ifExpired'], {
-              description: 'Refreshes the token first. Scope `full` only.',
+              description: 'Refreshes the token first. Scope `full` or `develop`.',
             }),
           ),
         },

@@ -72,7 +72,8 @@ function members(server: HttpServer, { members: all, projects }: MemberRouteDeps
     schema: {
       operationId: 'removeMember',
       summary: 'Remove somebody from a project',
-      description: 'What they have open in a browser loses the project at once.',
+      description:
+        'What they have open in a browser loses the project at once, on other nodes within two seconds.',
       tags,
       params: MemberParams,
       response: { 204: Type.Null() },

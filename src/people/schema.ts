@@ -12,7 +12,7 @@ export const roles = ['owner', 'developer', 'support', 'viewer'] as const;
 export const Role = Type.Enum([...roles], {
   title: 'Role',
   description:
-    '`owner`: everything; `developer`: everything but people and keys of scope `full`; `support`: sees and mends, without secrets; `viewer`: sees.',
+    '`owner`: everything; `developer`: everything but people, exports and keys of scope `full`; `support`: sees and mends, without secrets; `viewer`: sees.',
 });
 export type Role = (typeof roles)[number];
 

@@ -24,7 +24,7 @@ export const Scope = Type.Union(
   {
     title: 'Scope',
     description:
-      '`full` reaches everything of its project; `develop` the same but people and keys of scope `full`; `view` what only shows; `remediate` what mends: retries, replays, pauses. The others reach what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.',
+      '`full` reaches everything of its project; `develop` the same but people, exports and keys of scope `full`; `view` what only shows; `remediate` what mends: retries, replays, pauses. The others reach what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.',
   },
 );
 export type Scope = Static<typeof Scope>;

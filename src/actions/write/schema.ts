@@ -247,14 +247,16 @@ export const writeFailures = {
   401: failed('No credentials, or unknown ones.'),
   403: failed('The credentials may not write.'),
   404: failed('There is no such project, integration, installation or object.'),
-  409: failed('The idempotency key stands for another request, or for one that is under way.'),
+  409: failed(
+    'A request with the idempotency key is under way; or an earlier write of the record was not done in time, and nothing was sent.',
+  ),
   410: failed(
     'The idempotency key stands for a write that was accepted, and of which nothing is kept any more.',
   ),
   413: failed('The body is too large.'),
   422: shownAs(Type.Unknown(), {
     description:
-      'The provider refused the record, or every record of the batch; or the config, the integration or the connection does not allow the write (a problem).',
+      'The provider refused the record, or every record of the batch; the idempotency key stands for another request; or the config, the integration or the connection does not allow the write (a problem).',
     content: {
       'application/json': { schema: { oneOf: [RecordRefused, BatchWritten] } },
       ...problem,

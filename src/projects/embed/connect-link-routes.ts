@@ -73,7 +73,7 @@ function deleteRoute(server: HttpServer, projects: Projects): void {
     schema: {
       operationId: 'deleteConnectLink',
       summary: 'Take a connect link back',
-      description: 'Tokens that were made for it end with it, on other nodes within a second.',
+      description: 'Tokens that were made for it end with it, on other nodes within two seconds.',
       tags,
       params: idParam('connectLinkId', 'The id of the link.'),
       response: { 204: Type.Null() },

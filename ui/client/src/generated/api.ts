@@ -340,7 +340,7 @@ export interface paths {
         post?: never;
         /**
          * Take a connect link back
-         * @description Tokens that were made for it end with it, on other nodes within a second.
+         * @description Tokens that were made for it end with it, on other nodes within two seconds.
          *
          *     Scopes: `full`, `develop`.
          */
@@ -806,7 +806,7 @@ export interface paths {
         post?: never;
         /**
          * Remove somebody from a project
-         * @description What they have open in a browser loses the project at once.
+         * @description What they have open in a browser loses the project at once, on other nodes within two seconds.
          *
          *     Scopes: `full`. Not for credentials confined to a group.
          */
@@ -5353,7 +5353,7 @@ export interface components {
         };
         /**
          * Role
-         * @description `owner`: everything; `developer`: everything but people and keys of scope `full`; `support`: sees and mends, without secrets; `viewer`: sees.
+         * @description `owner`: everything; `developer`: everything but people, exports and keys of scope `full`; `support`: sees and mends, without secrets; `viewer`: sees.
          * @enum {unknown}
          */
         Role: "owner" | "developer" | "support" | "viewer";
@@ -5422,7 +5422,7 @@ export interface components {
         };
         /**
          * Scope
-         * @description `full` reaches everything of its project; `develop` the same but people and keys of scope `full`; `view` what only shows; `remediate` what mends: retries, replays, pauses. The others reach what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.
+         * @description `full` reaches everything of its project; `develop` the same but people, exports and keys of scope `full`; `view` what only shows; `remediate` what mends: retries, replays, pauses. The others reach what the endpoints say. `metrics` and `operator` concern all projects: only a key with `operator` gives them.
          */
         Scope: "full" | "develop" | "view" | "remediate" | "write" | "read" | "proxy" | "frontend" | "metrics" | "operator";
         /** SearchFilter */
@@ -8389,11 +8389,11 @@ export interface operations {
     getConnection: {
         parameters: {
             query?: {
-                /** @description Adds the access token or API key. Scope `full` only. */
+                /** @description Adds the access token or API key. Scope `full` or `develop`. */
                 includeCreds?: boolean;
-                /** @description Adds the refresh token, too; implies includeCreds. Scope `full` only. */
+                /** @description Adds the refresh token, too; implies includeCreds. Scope `full` or `develop`. */
                 includeRefreshToken?: boolean;
-                /** @description Refreshes the token first. Scope `full` only. */
+                /** @description Refreshes the token first. Scope `full` or `develop`. */
                 refresh?: "force" | "ifExpired";
             };
             header?: never;
@@ -10858,7 +10858,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["WriteProblem"];
                 };
             };
-            /** @description The idempotency key stands for another request, or for one that is under way. */
+            /** @description A request with the idempotency key is under way; or an earlier write of the record was not done in time, and nothing was sent. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10886,7 +10886,7 @@ export interface operations {
                 };
             };
             415: components["responses"]["Problem"];
-            /** @description The provider refused the record, or every record of the batch; or the config, the integration or the connection does not allow the write (a problem). */
+            /** @description The provider refused the record, or every record of the batch; the idempotency key stands for another request; or the config, the integration or the connection does not allow the write (a problem). */
             422: {
                 headers: {
                     [name: string]: unknown;
