@@ -135,4 +135,50 @@ describe.each(cases)('src/actions/write/attempt-batch: $provider', (at) => {
       ),
     );
   });
+
+  test.each(['update', 'upsert'] as const)(
+    '§2.5 what an earlier record of the batch filled is not empty for a later one: %s',
+    async (kind) => {
+      const [field, name] =
+        at.provider === 'hubspot' ? (['jobtitle', 'firstname'] as const) : (['Title', 'LastName'] as const);
+      const one = fresh();
+      const key = String(one.fields[at.key]);
+      const id = kind === 'update' ? idOf((await attempt([one]))[0]) : undefined;
+      const change = (value: string, more = {}, as = id): PlannedRecord => {
+        const fields = { ...(as === undefined ? one.fields : {}), [field]: value, ...more };
+        const planned = { fields, ifEmpty: [field] };
+        return as === undefined ? { key, fields, onUpdate: planned } : { id: as, ...planned };
+      };
+      const records = [
+        change('Refused', { nosuch: 1 }),
+        change('First'),
+        change('Second', { [name]: 'Grace' }, at.provider === 'salesforce' ? id?.slice(0, 15) : id),
+        change('Third'),
+      ];
+      const job = { kind, ...(kind === 'upsert' ? { upsertBy: at.key } : {}) };
+      const { result, effects } = await sim.during(() => attempt(records, { job }));
+      expect(result.map((outcome) => outcome.kind)).toEqual(['notApplied', 'applied', 'applied', 'applied']);
+      const written = effects.flatMap(({ fields }) => fields?.[field] ?? []);
+      expect(written).toEqual(['First']);
+      expect(effects.flatMap(({ fields }) => fields?.[name] ?? [])).toContain('Grace');
+    },
+  );
+
+  test.each([[true], [false]])(
+    'a change waits for an earlier one of its record that could not be looked at (looked at itself: %s)',
+    async (isConditional) => {
+      const id = idOf((await attempt([fresh()]))[0]);
+      const [field, path] =
+        at.provider === 'hubspot' ? ['jobtitle', '/batch/read'] : ['Title', '/composite/sobjects'];
+      await sim.fault({ method: 'POST', path, fault: { kind: 'status', status: 503, body: {} } });
+      const [first, second] = ['First', 'Second'].map((value) => ({ id, fields: { [field]: value } }));
+      const records = [
+        { ...first!, ifEmpty: [field] },
+        { ...second!, ...(isConditional ? { ifEmpty: [field] } : {}) },
+      ];
+      const { result, effects } = await sim.during(() => attempt(records, { job: { kind: 'update' } }));
+      expect(effects).toEqual([]);
+      expect(result).toMatchObject(records.map(() => ({ kind: 'notApplied', failure: { retryable: true } })));
+    },
+  );
 });

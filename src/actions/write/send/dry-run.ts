@@ -1,6 +1,7 @@
 import { connectorOf, type ProviderRequest } from '../../../providers/index.ts';
-import { callsOf, emptyUpdates, readBefore, sift } from './execute.ts';
+import { callsOf, emptyUpdates, idsOf, readBefore, sift } from './execute.ts';
 import { looksBefore } from './look-up.ts';
+import { turnsOf } from './turns.ts';
 import type { WritePlan } from '../prepare/plan.ts';
 import type { WriteResponse } from '../schema.ts';
 
@@ -16,13 +17,14 @@ export function dryRun(plan: WritePlan, provider: string): ShownPlan {
   const write = connector?.write;
   if (!connector || !write) return { records, calls: [] };
   const { allowed, refused } = sift(plan, plan.records, connector);
-  const read = readBefore(allowed.values(), connector);
-  for (const slot of emptyUpdates(plan, allowed)) allowed.delete(slot);
-  const calls = [
-    ...looksBefore(plan, allowed.values(), connector).map(({ request }) => request),
-    ...(read ? [read.ability.build(plan.objectName, read.ids, read.fields)] : []),
-    ...callsOf(plan, allowed, connector).map(({ call }) => write.build(call)),
-  ];
+  const calls: ProviderRequest[] = [];
+  for (const turn of turnsOf(allowed, idsOf(allowed, connector))) {
+    calls.push(...looksBefore(plan, turn.values(), connector).map(({ request }) => request));
+    const read = readBefore(turn.values(), connector);
+    if (read) calls.push(read.ability.build(plan.objectName, read.ids, read.fields));
+    for (const slot of emptyUpdates(plan, turn)) turn.delete(slot);
+    calls.push(...callsOf(plan, turn, connector).map(({ call }) => write.build(call)));
+  }
   return {
     records,
     calls: calls.map(shown),

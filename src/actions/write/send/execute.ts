@@ -17,6 +17,7 @@ import { foldedKey } from '../prepare/upsert.ts';
 import { mostWeight, weightOf } from './weight.ts';
 import type { WriteContext, WriteJob } from './job.ts';
 import { settleConditional } from './look-up.ts';
+import { turnsOf } from './turns.ts';
 
 export type { WriteContext, WriteJob };
 
@@ -29,25 +30,19 @@ export async function executeWrite(
   const outcomes = new Map<number, RecordOutcome>();
   const { allowed, refused } = sift(job, records, context.connector);
   for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
-  const toSend =
-    job.kind === 'upsert'
-      ? await settleConditional(job, allowed, context, outcomes)
-      : await withoutFilledFields(job, allowed, context, outcomes);
-  const unchanged = [...outcomes.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied');
-  if (job.allOrNone) keepAllBack(records, toSend, outcomes);
-  const unsettled = new Set<string>();
-  const idAt = idsOf(toSend, context.connector);
-  for (const planned of callsOf(job, toSend, context.connector)) {
-    const { slots, call } = withoutUnsettled(job, toSend, planned, unsettled, outcomes, idAt);
-    if (slots.length === 0) continue;
-    const first = await sendCall(call, context);
-    const judged = await narrowDown(call, first, (part) => sendCall(part, context));
-    slots.forEach((slot, i) => {
-      const outcome = finish(job, call, i, judged[i], context);
-      outcomes.set(slot, outcome);
-      const id = idAt(slot);
-      if (id !== undefined && mayComeLater(job, outcome)) unsettled.add(id);
-    });
+  const idAt = idsOf(allowed, context.connector);
+  const unsettled: Unsettled = { ids: new Set(), idAt };
+  const unchanged: number[] = [];
+  for (const turn of turnsOf(allowed, idAt)) {
+    const due = recordsAt(slotsDue([...turn.keys()], unsettled, outcomes), turn);
+    const toSend =
+      job.kind === 'upsert'
+        ? await settleConditional(job, due, context, outcomes)
+        : await withoutFilledFields(job, due, context, outcomes);
+    unchanged.push(...[...due.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied'));
+    noteUnsettled(job, due.keys(), unsettled, outcomes);
+    if (job.allOrNone) keepAllBack(records, toSend, outcomes);
+    await sendTurn(job, toSend, context, unsettled, outcomes);
   }
   if (isOneCall(job, context.connector)) shareFate(outcomes, unchanged);
   return records.map((_, slot) => outcomes.get(slot) ?? notAnswered());
@@ -103,21 +98,51 @@ function mayComeLater({ kind }: WriteJob, outcome: RecordOutcome): boolean {
   return retryable || (kind === 'upsert' && category === 'conflict');
 }
 
-/** Keeps back changes of records of which an earlier change, in a call before, may still come: they wait for it. */
-function withoutUnsettled(
+/** Records of which an earlier change may still come, from a call before or by a repetition. */
+interface Unsettled {
+  ids: Set<string>;
+  idAt: IdAt;
+}
+
+async function sendTurn(
   job: WriteJob,
   toSend: ReadonlyMap<number, PlannedRecord>,
-  planned: PlannedCall,
-  unsettled: ReadonlySet<string>,
+  context: WriteContext,
+  unsettled: Unsettled,
   outcomes: Map<number, RecordOutcome>,
-  idAt: IdAt,
-): PlannedCall {
-  const waits = (slot: number): boolean => unsettled.has(idAt(slot) ?? '');
-  if (!planned.slots.some(waits)) return planned;
-  for (const slot of planned.slots.filter(waits))
-    outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
-  const slots = planned.slots.filter((slot) => !waits(slot));
-  return { slots, call: callOf(job, recordsAt(slots, toSend)) };
+): Promise<void> {
+  for (const planned of callsOf(job, toSend, context.connector)) {
+    const slots = slotsDue(planned.slots, unsettled, outcomes);
+    if (slots.length === 0) continue;
+    const call = callOf(job, [...recordsAt(slots, toSend).values()]);
+    const first = await sendCall(call, context);
+    const judged = await narrowDown(call, first, (part) => sendCall(part, context));
+    slots.forEach((slot, i) => outcomes.set(slot, finish(job, call, i, judged[i], context)));
+    noteUnsettled(job, slots, unsettled, outcomes);
+  }
+}
+
+function noteUnsettled(
+  job: WriteJob,
+  slots: Iterable<number>,
+  { ids, idAt }: Unsettled,
+  outcomes: ReadonlyMap<number, RecordOutcome>,
+): void {
+  for (const slot of slots) {
+    const [id, outcome] = [idAt(slot), outcomes.get(slot)];
+    if (id !== undefined && outcome && mayComeLater(job, outcome)) ids.add(id);
+  }
+}
+
+/** Keeps back changes of records whose earlier change is unsettled: they wait for it. */
+function slotsDue(
+  slots: readonly number[],
+  { ids, idAt }: Unsettled,
+  outcomes: Map<number, RecordOutcome>,
+): number[] {
+  const waits = (slot: number): boolean => ids.has(idAt(slot) ?? '');
+  for (const slot of slots.filter(waits)) outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
+  return slots.filter((slot) => !waits(slot));
 }
 
 /** Takes out the records that cannot be sent at all; of all or none, one takes all out. */
@@ -158,13 +183,13 @@ export function callsOf(
     connector.batchLimit ?? 1,
     isLight ? () => 0 : weightAt,
   );
-  return groups.map((slots) => ({ slots, call: callOf(job, recordsAt(slots, toSend)) }));
+  return groups.map((slots) => ({ slots, call: callOf(job, [...recordsAt(slots, toSend).values()]) }));
 }
 
 type IdAt = (slot: number) => string | undefined;
 
 /** The ids of records in their one form, or by what upserts name them: what stands twice in a request may stand there in two. */
-function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Connector): IdAt {
+export function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Connector): IdAt {
   return (slot) => {
     const { id, key } = records.get(slot) ?? {};
     if (key !== undefined) return foldedKey(key);
@@ -172,8 +197,11 @@ function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Connector
   };
 }
 
-function recordsAt(slots: readonly number[], of: ReadonlyMap<number, PlannedRecord>): PlannedRecord[] {
-  return slots.map((slot) => of.get(slot) as PlannedRecord);
+function recordsAt(
+  slots: readonly number[],
+  of: ReadonlyMap<number, PlannedRecord>,
+): Map<number, PlannedRecord> {
+  return new Map(slots.map((slot) => [slot, of.get(slot) as PlannedRecord]));
 }
 
 function callOf(job: WriteJob, records: readonly PlannedRecord[]): WriteCall {
