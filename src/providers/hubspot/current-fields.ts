@@ -1,7 +1,9 @@
 import { bodyOf, isObject, isSuccess, objectsOf, pickFields } from '../answer.ts';
-import type { CurrentFieldsAbility } from '../connector.ts';
+import type { CurrentFields, CurrentFieldsAbility } from '../connector.ts';
 import { failureOf, failureOfEntry } from './failure.ts';
+import { mergedIds } from './merges.ts';
 import { objectPath } from './paths.ts';
+import { mergedField } from './read-request.ts';
 import { recordsIn } from './records.ts';
 
 /** One batch read of up to 100 ids, for ifEmpty. */
@@ -9,7 +11,7 @@ export const currentFields: CurrentFieldsAbility = {
   build: (objectName, ids, fields) => ({
     method: 'POST',
     path: objectPath(objectName, '/batch/read'),
-    body: { inputs: ids.map((id) => ({ id })), properties: fields },
+    body: { inputs: ids.map((id) => ({ id })), properties: [...new Set([...fields, mergedField])] },
   }),
   judge(ids, fields, answer) {
     const body = isSuccess(answer) ? bodyOf(answer) : undefined;
@@ -19,11 +21,13 @@ export const currentFields: CurrentFieldsAbility = {
     const failures = objectsOf(body['errors']).map((entry) => failureOfEntry(entry, answer.status));
     const failure = failures.find((one) => one.category !== 'notFound');
     if (failure) return { failure };
-    const asked = new Set(ids);
-    const read = results.flatMap(({ id, properties }) =>
-      asked.has(id) ? [[id, pickFields(properties, fields)] as const] : [],
-    );
-    return { found: new Map(read) };
+    const found: CurrentFields['found'] = new Map();
+    for (const { id, properties } of results) {
+      // One that was merged is answered with what came of it.
+      const own = new Set([id, ...(mergedIds(properties) ?? [])]);
+      for (const one of ids.filter((asked) => own.has(asked))) found.set(one, pickFields(properties, fields));
+    }
+    return { found };
   },
   isEmpty: (value) => value === undefined || value === null || value === '',
 };

@@ -140,6 +140,16 @@ describe('src/providers/hubspot/merges', () => {
     await control('settings', { freezeIndex: false });
   });
 
+  it('§2.5 tells what a record holds by the ids of those that it is made of, too', async () => {
+    const [one = '', other = '', third = ''] = await create('One', 'Other', 'Third');
+    const into = await merge(one, other);
+    const { currentFields: ability } = hubspot;
+    const ids = [other, third, '999999999', into];
+    const answer = await send(ability!.build('contacts', ids, ['lastname']));
+    const found = [other, third, into].map((id) => [id, { lastname: id === third ? 'Third' : 'One' }]);
+    expect(ability!.judge(ids, ['lastname'], answer)).toEqual({ found: new Map(found as []) });
+  });
+
   it('asks for no merges of an object that does not tell of them', async () => {
     const { hs_merged_object_ids: _merged, ...fields } = object.fields;
     const query = queryOf({ object: { ...object, fields }, deleted: true });
