@@ -172,12 +172,46 @@ describe('actions/write/fields', () => {
     expect(sent).toEqual({ name: 'A', profile: { x: 1 } });
   });
 
+  test('§2.5 a nested default fills what is unset only, whatever the case of the object', () => {
+    const city = { default: { stringValue: 'Bern' } };
+    const paths = [
+      rules({ "$['address']['city']": city }),
+      rules({ city }, { mappings: { city: "$['address']['city']" } }),
+    ];
+    for (const by of paths) {
+      const shaped = (sent: Record<string, unknown>) => shapeFields('create', sent, by).fields;
+      expect(shaped({})).toEqual({ address: { city: 'Bern' } });
+      expect(shaped({ Address: { zip: '3000' } })).toEqual({ Address: { zip: '3000', city: 'Bern' } });
+      for (const address of [{ city: 'Basel', zip: '4000' }, { city: null }, null, 'Basel'])
+        expect(shaped({ ADDRESS: address })).toEqual({ ADDRESS: address });
+    }
+    expect(shapeFields('create', { city: 'Basel' }, paths[1]!).fields).toEqual({
+      address: { city: 'Basel' },
+    });
+  });
+
+  test('§4.2.8 reports two values for one place in an object, and a value that a nested name leads through', () => {
+    const path = "$['profile']['name']";
+    const mapped = rules({ [path]: { writeOnCreate: 'never' } }, { mappings: { name: path } });
+    const collisions = (sent: Record<string, unknown>) => shapeFields('create', sent, mapped).collisions;
+    for (const profile of [{ name: 'B' }, { name: null }, 'B', null, ['B']])
+      for (const sent of [
+        { name: 'A', Profile: profile },
+        { Profile: profile, name: 'A' },
+      ])
+        expect(collisions(sent)).toEqual([path]);
+    expect(collisions({ name: 'A', profile: { Name: 'B' } })).toEqual([]);
+    expect(collisions({ profile: { name: 'B' } })).toEqual([]);
+    const moved = rules({}, { mappings: { [path]: path } });
+    expect(shapeFields('create', { profile: { name: 'B' } }, moved).collisions).toEqual([]);
+  });
+
   test('§4.2.8 an exact number is a value, not an object that a nested name leads into', () => {
     const amount = parseJson('1.10');
     const mapped = rules({}, { mappings: { "$['amount']['value']": 'Amount', part: "$['total']['part']" } });
     expect(shapeFields('create', { amount }, mapped).fields['amount']).toBe(amount);
     const total = parseJson('2.20');
-    expect(shapeFields('create', { total, part: 1 }, mapped).fields).toEqual({ total: { part: 1 } });
+    expect(shapeFields('create', { total, part: 1 }, mapped).collisions).toEqual(["$['total']['part']"]);
     expect(JSON.stringify(total)).toBe('2.20');
   });
 

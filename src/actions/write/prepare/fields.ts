@@ -53,7 +53,7 @@ export function shapeFields(
   for (const [name, value] of defaultsFor(kind, rules)) {
     if (compiled.unset.has(name.toLowerCase())) continue;
     const field = providerName(name, rules);
-    if (!byKey.has(field.toLowerCase())) byKey.set(field.toLowerCase(), { name: field, value });
+    if (!isTaken(byKey, field)) byKey.set(field.toLowerCase(), { name: field, value });
   }
   const shaped: ShapedFields = { fields: {}, ifEmpty: [], ...found };
   const draft = new Draft();
@@ -66,7 +66,10 @@ export function shapeFields(
     if (policy === 'ifEmpty') shaped.ifEmpty.push(name);
   }
   // A value that is written whole would replace what was put into it before.
-  for (const [name, value] of nested) setField(draft, shaped.fields, fieldLevels(name), value);
+  for (const [name, value] of nested) {
+    const [root = name, ...inner] = fieldLevels(name);
+    setField(draft, shaped.fields, [byKey.get(root.toLowerCase())?.name ?? root, ...inner], value);
+  }
   return shaped;
 }
 
@@ -217,7 +220,27 @@ function mapNames(
     const value = readPath(sent, fieldLevels(path));
     if (value !== undefined) take(rules.mappings[path] ?? path, value);
   }
+  for (const { name } of byKey.values())
+    if (isPath(name) && holdsWithin(byKey, name)) found.collisions.push(name);
   return { byKey, ...found };
+}
+
+/** Whether a value stands for the field already, by its name or in an object that was sent whole. */
+function isTaken(byKey: ByKey, name: string): boolean {
+  return byKey.has(name.toLowerCase()) || (isPath(name) && holdsWithin(byKey, name));
+}
+
+/** Whether a value stands at the path, or something that is no object on the way there. */
+function holdsWithin(byKey: ByKey, path: string): boolean {
+  const [root = path, ...inner] = fieldLevels(path);
+  const own = byKey.get(root.toLowerCase());
+  let value = own?.value;
+  for (const level of inner) {
+    if (!isPlain(value)) break;
+    if (!Object.hasOwn(value, level)) return false;
+    value = value[level];
+  }
+  return own !== undefined;
 }
 
 // Nested names are bracket paths such as $['address']['city'].
