@@ -206,6 +206,19 @@ describe('actions/write/fields', () => {
     expect(shapeFields('create', { profile: { name: 'B' } }, moved).collisions).toEqual([]);
   });
 
+  test('§2.5 a nested field that is never written is taken out of an object that was sent whole', () => {
+    const never: FieldRule = { writeOnUpdate: 'never' };
+    const by = rules(
+      { "$['address']['city']": never, zip: never },
+      { mappings: { zip: "$['address']['zip']" } },
+    );
+    const sent = { Address: { city: 'Bern', zip: '3000', street: 'A' }, name: 'B' };
+    expect(shapeFields('update', sent, by).fields).toEqual({ Address: { street: 'A' }, name: 'B' });
+    expect(shapeFields('create', sent, by).fields).toEqual(sent);
+    expect(shapeFields('update', { address: { city: 'Bern' }, name: 'B' }, by).fields).toEqual({ name: 'B' });
+    expect(sent.Address.city).toBe('Bern');
+  });
+
   test('§4.2.8 an exact number is a value, not an object that a nested name leads into', () => {
     const amount = parseJson('1.10');
     const mapped = rules({}, { mappings: { "$['amount']['value']": 'Amount', part: "$['total']['part']" } });

@@ -66,10 +66,9 @@ export function shapeFields(
     if (policy === 'ifEmpty') shaped.ifEmpty.push(name);
   }
   // A value that is written whole would replace what was put into it before.
-  for (const [name, value] of nested) {
-    const [root = name, ...inner] = fieldLevels(name);
-    setField(draft, shaped.fields, [byKey.get(root.toLowerCase())?.name ?? root, ...inner], value);
-  }
+  for (const [name, value] of nested) setField(draft, shaped.fields, placeOf(byKey, name), value);
+  for (const [name, rule] of compiled.nestedPolicies)
+    if (policyFor(kind, rule) === 'never') takeAway(draft, shaped.fields, placeOf(byKey, name));
   return shaped;
 }
 
@@ -158,6 +157,8 @@ export interface CompiledRules {
   /** Unset names that are paths. */
   unsetNested: readonly string[];
   policies: ReadonlyMap<string, FieldRule>;
+  /** Those of the provider's fields that are paths. */
+  nestedPolicies: readonly (readonly [path: string, rule: FieldRule])[];
   unset: ReadonlySet<string>;
   /** Where given: names beside these are not sent. */
   known: ReadonlySet<string> | undefined;
@@ -176,13 +177,13 @@ export function compileRules(rules: FieldRules): CompiledRules {
 
 function compile(rules: FieldRules): CompiledRules {
   const { settings, mappings, unsetMappings, only } = rules;
+  const policies = Object.entries(settings).map(([name, rule]) => [providerName(name, rules), rule] as const);
   return {
     rules,
     nested: Object.keys(mappings).filter(isPath),
     unsetNested: unsetMappings.filter(isPath),
-    policies: new Map(
-      Object.entries(settings).map(([name, rule]) => [providerName(name, rules).toLowerCase(), rule]),
-    ),
+    policies: new Map(policies.map(([name, rule]) => [name.toLowerCase(), rule])),
+    nestedPolicies: policies.filter(([name]) => isPath(name)),
     unset: new Set(unsetMappings.map((name) => name.toLowerCase())),
     known: only && knownOf(rules, only),
   };
@@ -223,6 +224,12 @@ function mapNames(
   for (const { name } of byKey.values())
     if (isPath(name) && holdsWithin(byKey, name)) found.collisions.push(name);
   return { byKey, ...found };
+}
+
+/** The levels of a path, into the object as it was sent. */
+function placeOf(byKey: ByKey, path: string): string[] {
+  const [root = path, ...inner] = fieldLevels(path);
+  return [byKey.get(root.toLowerCase())?.name ?? root, ...inner];
 }
 
 /** Whether a value stands for the field already, by its name or in an object that was sent whole. */
