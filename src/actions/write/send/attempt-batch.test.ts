@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startHubspot } from '../../../../simulator/hubspot/index.ts';
 import { startSalesforce } from '../../../../simulator/salesforce/index.ts';
-import type { Failure, RecordOutcome } from '../../../providers/index.ts';
+import type { Failure, ProviderClient, RecordOutcome } from '../../../providers/index.ts';
 import { attemptsAt, cases, creates, failureOf } from './attempt-cases.fixture.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { startSimulated, type Simulated } from './simulated.fixture.ts';
@@ -179,6 +179,34 @@ describe.each(cases)('src/actions/write/attempt-batch: $provider', (at) => {
       const { result, effects } = await sim.during(() => attempt(records, { job: { kind: 'update' } }));
       expect(effects).toEqual([]);
       expect(result).toMatchObject(records.map(() => ({ kind: 'notApplied', failure: { retryable: true } })));
+    },
+  );
+
+  test.each(['update', 'upsert'] as const)(
+    'a look whose answer is too large to be read is made of fewer records: %s',
+    async (kind) => {
+      const field = at.provider === 'hubspot' ? 'jobtitle' : 'Title';
+      const made = Array.from({ length: 4 }, () => fresh());
+      const ids = (await attempt(made)).map(idOf);
+      const records = made.map((one, n): PlannedRecord => {
+        const fields = { ...(kind === 'update' ? {} : one.fields), [field]: 'Any' };
+        const ifEmpty = [field];
+        return kind === 'update'
+          ? { id: ids[n]!, fields, ifEmpty }
+          : { key: String(one.fields[at.key]), fields, onUpdate: { fields, ifEmpty } };
+      });
+      let large = 2;
+      const client: ProviderClient = {
+        async send(request) {
+          large -= 1;
+          if (large >= 0) return { fault: { kind: 'tooLarge', sent: true, message: 'too large' } };
+          return sim.client.send(request);
+        },
+      };
+      const job = { kind, ...(kind === 'upsert' ? { upsertBy: at.key } : {}) };
+      const { result, requests } = await sim.during(() => attempt(records, { job, context: { client } }));
+      expect(result).toMatchObject(ids.map((recordId) => ({ kind: 'applied', recordId })));
+      expect(requests).toHaveLength(4);
     },
   );
 });

@@ -1,10 +1,8 @@
 import {
-  failureOfRead,
   failureOfTransport,
   unknownOutcome,
   withheld,
   type Connector,
-  type CurrentFields,
   type CurrentFieldsAbility,
   type Failure,
   type RecordOutcome,
@@ -17,6 +15,7 @@ import { foldedKey } from '../prepare/upsert.ts';
 import { mostWeight, weightOf } from './weight.ts';
 import type { WriteContext, WriteJob } from './job.ts';
 import { settleConditional } from './look-up.ts';
+import { readCurrent, type Current } from './read-current.ts';
 import { turnsOf } from './turns.ts';
 
 export type { WriteContext, WriteJob };
@@ -326,21 +325,6 @@ async function withoutFilledFields(
     toSend.delete(slot);
   }
   return toSend;
-}
-
-type Current = CurrentFields | { failure: Failure };
-
-async function readCurrent(
-  ability: CurrentFieldsAbility,
-  objectName: string,
-  ids: string[],
-  fields: string[],
-  context: WriteContext,
-): Promise<Current> {
-  if (!context.mayStillSend()) return { failure: withheld };
-  const result = await sendOrExplain(context, ability.build(objectName, ids, fields));
-  if ('answer' in result) return ability.judge(ids, fields, result.answer);
-  return 'failure' in result ? result : { failure: failureOfRead(result.fault) };
 }
 
 function applyCurrent(

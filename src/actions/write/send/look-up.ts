@@ -15,6 +15,11 @@ import type { WriteContext, WriteJob } from './job.ts';
 /** A connector names so many fields in one read at least. */
 const fieldsPerRead = 50;
 
+/** What an answer too large to be read is asked for again in. */
+export function halvesOf(list: readonly string[]): string[][] {
+  return inParts(list, Math.ceil(list.length / 2));
+}
+
 interface Look {
   values: string[];
   fields: string[];
@@ -23,7 +28,7 @@ interface Look {
 
 /** The reads before upserts whose fields depend on whether the record stands there. */
 export function looksBefore(
-  { objectName, upsertBy = '' }: WriteJob,
+  job: WriteJob,
   records: Iterable<PlannedRecord>,
   { resolve: ability }: Connector,
 ): Look[] {
@@ -32,12 +37,19 @@ export function looksBefore(
   const keys = conditional.map(({ key = '' }) => key);
   const wanted = [...new Set(conditional.flatMap(({ onUpdate }) => onUpdate?.ifEmpty ?? []))];
   return inParts(keys, ability.valuesPerRead).flatMap((values) =>
-    (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) => ({
-      values,
-      fields,
-      request: ability.build(objectName, upsertBy, values, fields),
-    })),
+    (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) =>
+      lookOf(job, ability, values, fields),
+    ),
   );
+}
+
+function lookOf(
+  { objectName, upsertBy = '' }: WriteJob,
+  ability: ResolveAbility,
+  values: string[],
+  fields: string[],
+): Look {
+  return { values, fields, request: ability.build(objectName, upsertBy, values, fields) };
 }
 
 function inParts(list: readonly string[], size: number): string[][] {
@@ -81,18 +93,24 @@ export async function settleConditional(
 type Found = Map<string, Standing>;
 
 async function lookUp(
-  { upsertBy = '' }: WriteJob,
+  job: WriteJob,
   ability: ResolveAbility,
   looks: readonly Look[],
   context: WriteContext,
 ): Promise<{ found: Found } | { failure: Failure }> {
   const found: Found = new Map();
-  for (const { values, fields, request } of looks) {
+  const left = [...looks];
+  // The loop comes to what is added.
+  for (const { values, fields, request } of left) {
     if (!context.mayStillSend()) return { failure: withheld };
     const result = await sendOrExplain(context, request);
     if ('failure' in result) return result;
+    if ('fault' in result && result.fault.kind === 'tooLarge' && values.length > 1) {
+      left.push(...halvesOf(values).map((part) => lookOf(job, ability, part, fields)));
+      continue;
+    }
     if ('fault' in result) return { failure: failureOfRead(result.fault) };
-    const read = ability.judge(upsertBy, values, fields, result.answer);
+    const read = ability.judge(job.upsertBy ?? '', values, fields, result.answer);
     if ('failure' in read) return read;
     for (const [value, [one]] of read.found) {
       if (!one) continue;

@@ -1,0 +1,35 @@
+import {
+  failureOfRead,
+  withheld,
+  type CurrentFields,
+  type CurrentFieldsAbility,
+  type Failure,
+} from '../../../providers/index.ts';
+import { sendOrExplain } from '../../send.ts';
+import type { WriteContext } from './job.ts';
+import { halvesOf } from './look-up.ts';
+
+/** What fields of records hold now, or why that could not be read. */
+export type Current = CurrentFields | { failure: Failure };
+
+/** Records whose answer is too large to be read are asked for in halves. */
+export async function readCurrent(
+  ability: CurrentFieldsAbility,
+  objectName: string,
+  ids: string[],
+  fields: string[],
+  context: WriteContext,
+): Promise<Current> {
+  if (!context.mayStillSend()) return { failure: withheld };
+  const result = await sendOrExplain(context, ability.build(objectName, ids, fields));
+  if ('answer' in result) return ability.judge(ids, fields, result.answer);
+  if ('failure' in result) return result;
+  if (result.fault.kind !== 'tooLarge' || ids.length < 2) return { failure: failureOfRead(result.fault) };
+  const found: CurrentFields['found'] = new Map();
+  for (const part of halvesOf(ids)) {
+    const read = await readCurrent(ability, objectName, part, fields, context);
+    if ('failure' in read) return read;
+    for (const [id, values] of read.found) found.set(id, values);
+  }
+  return { found };
+}
