@@ -76,13 +76,15 @@ export function testUpserts(name: string, start: () => Promise<UpsertFixture>): 
     }
 
     it('creates what is not there, and updates what is', async () => {
-      const [made] = await write(callOf([keyed('One')]));
-      expect(made).toMatchObject({ kind: 'applied', recordId: expect.any(String), created: true });
-      const { recordId } = made as { recordId: string };
-      const key = `Key.${count}@upsert.example`;
-      expect(await write(callOf([keyed('Two', key)]))).toMatchObject([
-        { kind: 'applied', recordId, created: false },
-      ]);
+      const email = `Key.${++count}@upsert.example`;
+      for (const key of at.upsertBy === 'email' ? [email] : [email, `Key-${count}`]) {
+        const [made] = await write(callOf([keyed('One', key)]));
+        expect(made).toMatchObject({ kind: 'applied', recordId: expect.any(String), created: true });
+        const { recordId } = made as { recordId: string };
+        expect(await write(callOf([keyed('Two', key)]))).toMatchObject([
+          { kind: 'applied', recordId, created: false },
+        ]);
+      }
     });
 
     it('tells the id of a record that is there, when nothing but its field is sent', async () => {
@@ -100,6 +102,18 @@ export function testUpserts(name: string, start: () => Promise<UpsertFixture>): 
         if (at.upsertBy === 'email' && !/^\S+@/.test(key)) continue;
         const [outcome] = await write(callOf([keyed('Path', key)]));
         expect(outcome).toMatchObject({ kind: 'applied', created: true });
+      }
+    });
+
+    it('takes a value that ends like a file, and writes no other record', async () => {
+      const [other] = await write(callOf([keyed('Other', `ends${++count}@upsert.example`)]));
+      for (const ending of ['.json', '.XML', '.inc']) {
+        const record = keyed('Ends', `ends${count}@upsert.example${ending}`);
+        const [made] = await write(callOf([record]));
+        expect(made).toMatchObject({ kind: 'applied', created: true });
+        const { recordId } = made as { recordId: string };
+        expect(recordId).not.toBe((other as { recordId: string }).recordId);
+        expect(await write(callOf([record]))).toMatchObject([{ kind: 'applied', recordId, created: false }]);
       }
     });
 

@@ -22,8 +22,20 @@ interface Body {
 }
 
 const sides = {
-  hubspot: { object: 'contacts', upsertBy: 'email', kind: 'hubspot-crm', name: 'firstname' },
-  salesforce: { object: 'Contact', upsertBy: 'External_Id__c', kind: 'salesforce-crm', name: 'LastName' },
+  hubspot: {
+    object: 'contacts',
+    upsertBy: 'email',
+    kind: 'hubspot-crm',
+    name: 'firstname',
+    domain: 'example.com',
+  },
+  salesforce: {
+    object: 'Contact',
+    upsertBy: 'External_Id__c',
+    kind: 'salesforce-crm',
+    name: 'LastName',
+    domain: 'example',
+  },
 } as const;
 
 describe('test/journeys/write-upsert', () => {
@@ -60,7 +72,7 @@ describe('test/journeys/write-upsert', () => {
       body: Record<string, unknown>,
       options?: { key?: string; headers?: Record<string, string> },
     ) => (customers[side] as Customer).write<Body>(object, { type: 'upsert', upsertBy, ...body }, options);
-    const key = (): string => `up${++count}@example.com`;
+    const key = (): string => `up${++count}@${sides[side].domain}`;
     const record = (value: string, called = 'Ada') => ({ [upsertBy]: value, [name]: called });
     /** The provider does it, or not, and its answer is lost. */
     const lose = (value: string, more: Record<string, unknown>) => {
@@ -271,6 +283,6 @@ describe('test/journeys/write-upsert', () => {
     for (const _ of [1, 2]) await customer.write('Contact', { type: 'create', record });
     const answer = await customer.write<Body>('Contact', { type: 'upsert', upsertBy: 'Email', record });
     expect(answer.status).toBe(422);
-    expect(JSON.stringify(answer.body)).toMatch(/conflict.*several records/);
+    expect(JSON.stringify(answer.body)).toMatch(/conflict.*more than one record/);
   });
 });

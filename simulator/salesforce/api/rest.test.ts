@@ -227,6 +227,14 @@ describe('simulator/salesforce/api/rest', () => {
     });
   });
 
+  it('takes the end of a path for the format of the answer, and does not serve .inc', async () => {
+    const path = '/sobjects/UpsertTable__c/ExtId__c/format';
+    const { body } = await org.api('PATCH', path, { Name: 'one' });
+    for (const ending of ['.json', '.xml'])
+      expect((await org.api('PATCH', path + ending, { Name: 'two' })).body.id).toBe(body.id);
+    expect((await org.api('PATCH', `${path}.inc`, { Name: 'three' })).status).toBe(404);
+  });
+
   it('answers a duplicate rule in its own words, and allowSave passes an alert but not a block', async () => {
     const rule = {
       name: 'Standard_Contact_Duplicate_Rule',

@@ -98,10 +98,16 @@ export function dispatch(caller: Caller, call: Call): Reply {
   }
 }
 
+/** A path may end in the format of its answer; one that ends as a file to include is not served. */
+function withoutFormat(path: string): string {
+  if (/\.inc$/i.test(path)) throw notFound();
+  return path.replace(/\.(?:json|xml)$/i, '');
+}
+
 function route(caller: Caller, call: Call): Reply {
   const override = call.query.get('_HttpMethod');
   const method = override && call.method === 'POST' ? override.toUpperCase() : call.method;
-  const match = router.match(method, call.path);
+  const match = router.match(method, withoutFormat(call.path));
   if (!match) throw notFound();
   if (!match.found) {
     const message = `HTTP Method '${method}' not allowed. Allowed are ${match.allowed.join(',')}`;

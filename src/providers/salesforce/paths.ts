@@ -29,9 +29,12 @@ export function upsertPath(objectName: string, field: string): string {
   return `${collectionPath}/${checked(objectName, apiName)}/${checked(field, apiName)}`;
 }
 
-/** Whether a value of an external id is one segment of a path, whoever reads it on the way. */
+/**
+ * Whether a value of an external id is one segment of a path, whoever reads it on the way. Salesforce takes what stands behind its last
+ * dot for a format (`.json`), and looks for the record that has the rest of it.
+ */
 export function isPathValue(value = ''): boolean {
-  return /^[\w@+-][\w@.+-]{0,254}$/.test(value);
+  return /^[\w@+-]{1,255}$/.test(value);
 }
 
 export function isApiName(name: string): boolean {

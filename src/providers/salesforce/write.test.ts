@@ -60,6 +60,26 @@ describe('src/providers/salesforce/write', () => {
     expect(write.build(call('create', people)).method).toBe('POST');
   });
 
+  it('writes by the path of a value only where no format can be read from its end', () => {
+    const pathOf = (key: string): string => {
+      const record = { key, fields: { Key__c: key, LastName: 'X' } };
+      return write.build(call('upsert', [record], { upsertBy: 'Key__c' })).path;
+    };
+    expect(['K-1', 'a@b', '7+x'].map(pathOf)).toEqual(
+      ['K-1', 'a%40b', '7%2Bx'].map((value) => `/services/data/v60.0/sobjects/Contact/Key__c/${value}`),
+    );
+    for (const key of ['K.json', 'a@b.inc', '1.5', 'K.', '.', 'a/b', 'K '])
+      expect(pathOf(key)).toBe('/services/data/v60.0/composite/sobjects/Contact/Key__c');
+  });
+
+  it('writes nothing where several records have the value of the path', () => {
+    const one = call('upsert', [{ key: 'K-1', fields: {} }], { upsertBy: 'Key__c' });
+    const twins = ['003A', '003B'].map((id) => `/services/data/v60.0/sobjects/Contact/${id}`);
+    expect(write.judge(one, answer(300, twins))).toMatchObject([
+      { kind: 'notApplied', failure: { category: 'conflict', retryable: false, provider: { status: 300 } } },
+    ]);
+  });
+
   it('forwards headers, the last of two with one name, and none that carries credentials or framing', () => {
     const headers = [
       { key: 'Sforce-Auto-Assign', value: 'TRUE' },
