@@ -142,12 +142,15 @@ export interface ResolveAbility {
   valuesPerRead: number;
   /** The best one first. `description` is missing where the provider does not describe the object. */
   uniqueFields(objectName: string, description: ObjectDescription | undefined): readonly UniqueField[];
-  /** One read of the records that have one of the values in the field, with the fields named. */
+  /** Why no record can be looked for by the value; where it is missing, any value will do. */
+  faultOfValue?(by: string, value: string, description: ObjectDescription | undefined): Failure | undefined;
+  /** One read of the records that have one of the values in the field, with the fields named. Without `description` the field is a text. */
   build(
     objectName: string,
     by: string,
     values: readonly string[],
     fields: readonly string[],
+    description?: ObjectDescription,
   ): ProviderRequest;
   /** The records by the value asked for; a value that no record has is missing. A failure of the whole read otherwise. */
   judge(

@@ -96,9 +96,9 @@ async function write(
   asking: Asking,
 ): Promise<WriteAnswer> {
   const prepared = await prepareWrite(deps, request);
-  const { target, plan } = prepared;
+  const { target, plan, description } = prepared;
   if (request.body.dryRun)
-    return { status: 200, body: { plan: dryRun(plan, target.provider), ...warningsOf(plan) } };
+    return { status: 200, body: { plan: dryRun(plan, target.provider, description), ...warningsOf(plan) } };
   const first = await perform(deps, prepared, { claim }, asking);
   // Only a key that is known stands for a write that failed.
   const isKnown = 'earlier' in first || first.replayed === true;

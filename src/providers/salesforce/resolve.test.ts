@@ -41,6 +41,40 @@ describe('src/providers/salesforce/resolve', () => {
     expect(() => resolve.build('Contact', 'Key__c) OR (Id', [], [])).toThrow('not a name');
   });
 
+  test('a value stands in the query as the type of its field has it, and one that is none is refused', () => {
+    const description: ObjectDescription = {
+      name: 'Contact',
+      displayName: '',
+      fields: { No__c: field('No__c', 'float'), Key__c: field('Key__c') },
+    };
+    const asked = (by: string) =>
+      decodeURIComponent(resolve.build('Contact', by, ['7', '-1.50'], [], description).path);
+    expect(asked('no__c')).toMatch(/WHERE no__c IN \(7, -1\.50\)$/);
+    expect(asked('Key__c')).toMatch(/WHERE Key__c IN \('7', '-1\.50'\)$/);
+    for (const value of ['x', '1e3', "7' OR Name != '"])
+      expect(resolve.faultOfValue?.('No__c', value, description)).toMatchObject({ category: 'validation' });
+    expect(resolve.faultOfValue?.('Key__c', 'x', description)).toBeUndefined();
+    expect(resolve.faultOfValue?.('No__c', 'x', undefined)).toBeUndefined();
+  });
+
+  test('a number is the same in another notation, and no neighbour of it', () => {
+    const judged = (row: string, values: string[]) =>
+      resolve.judge('No__c', values, [], {
+        status: 200,
+        headers: {},
+        body: `{"records":[{"Id":"1","CreatedDate":"2026-01-02T03:04:05Z","No__c":${row}}]}`,
+      });
+    const found = (row: string, values: string[]) => [
+      ...(judged(row, values) as { found: Map<string, unknown> }).found.keys(),
+    ];
+    expect(found('7.0', ['7', '007.00', '70', '-7'])).toEqual(['7', '007.00']);
+    expect(found('0.0', ['0', '00'])).toEqual(['0', '00']);
+    expect(found('900719925474099301', ['900719925474099301', '900719925474099302'])).toEqual([
+      '900719925474099301',
+    ]);
+    expect(found('1.5E7', ['15000000'])).toEqual(['15000000']);
+  });
+
   test('rows are told by their value without case; several may have one', () => {
     const row = (Id: string, Key__c: string) => ({
       Id,

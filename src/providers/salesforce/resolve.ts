@@ -1,7 +1,10 @@
 import { bodyOf, comparable, idOf, isObject, isSuccess, objectsIn, pickFields, textOf } from '../answer.ts';
 import type { ObjectDescription, ResolveAbility, StandingRecord } from '../connector.ts';
+import { invalidCall } from '../failure.ts';
+import { fieldNamed } from '../read.ts';
 import { failureOf } from './failure.ts';
 import { isFieldName, queryPath } from './paths.ts';
+import { literalOf, quoted } from './soql.ts';
 
 // The query stands in the URL, of which Salesforce takes about 16 KB: a text of a unique field has at most
 // 255 characters.
@@ -21,14 +24,20 @@ export const resolve: ResolveAbility = {
     if (!description?.fields['CreatedDate']) return [];
     return (description.uniqueFields ?? []).filter(({ name }) => isText(description, name));
   },
-  build(objectName, by, values, fields) {
+  faultOfValue(by, value, description) {
+    if (literalIn(description, by, value) !== undefined) return undefined;
+    const { valueType = 'other' } = (description && fieldNamed(description, by)) ?? {};
+    return invalidCall(`${JSON.stringify(value)} is no ${valueType}, which ${by} holds`);
+  },
+  build(objectName, by, values, fields, description) {
     if (![objectName, by, ...fields].every(isFieldName)) throw new Error('not a name of Salesforce');
     const plain = fields.filter((name) => !['id', 'createddate'].includes(name.toLowerCase()));
     const columns = [...new Set(['Id', 'CreatedDate', by, ...plain])].slice(0, fieldsPerRead).join(', ');
-    const wanted = values.map((value) => `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`).join(', ');
+    const literals = values.map((value) => literalIn(description, by, value));
+    if (literals.includes(undefined)) throw new Error(`not a value of ${by}`);
     return {
       method: 'GET',
-      path: queryPath(`SELECT ${columns} FROM ${objectName} WHERE ${by} IN (${wanted})`),
+      path: queryPath(`SELECT ${columns} FROM ${objectName} WHERE ${by} IN (${literals.join(', ')})`),
     };
   },
   judge(by, values, fields, answer) {
@@ -39,8 +48,8 @@ export const resolve: ResolveAbility = {
     for (const row of rows) {
       const recordId = idOf(row['Id']);
       const createdAt = Date.parse(textOf(row['CreatedDate']) ?? '');
-      const own = comparable(pickFields(row, [by])[by]);
-      const asked = values.filter((one) => comparable(one) === own);
+      const own = pickFields(row, [by])[by];
+      const asked = values.filter((one) => isSame(own, one));
       // A record that has none of the values says that the answer is another one's.
       if (recordId === undefined || Number.isNaN(createdAt) || asked.length === 0)
         return { failure: failureOf(answer) };
@@ -50,6 +59,29 @@ export const resolve: ResolveAbility = {
     return { found };
   },
 };
+
+/** A value as SOQL writes it for the field, a text where nothing tells its type; undefined where the field cannot hold it. */
+function literalIn(
+  description: ObjectDescription | undefined,
+  by: string,
+  value: string,
+): string | undefined {
+  const field = description && fieldNamed(description, by);
+  return field ? literalOf(field, value) : quoted(value);
+}
+
+/** Salesforce shows the number 7 as 7.0. */
+function isSame(standing: unknown, asked: string): boolean {
+  const own = comparable(standing);
+  if (own === undefined || typeof standing === 'string') return own === comparable(asked);
+  return plainNumber(own) === plainNumber(asked);
+}
+
+/** A number without the zeros that say nothing. */
+function plainNumber(text: string): string {
+  const [, sign = '', whole, part = ''] = /^(-?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(text.trim()) ?? [];
+  return whole === undefined ? String(Number(text)) : `${sign}${whole}${part === '' ? '' : `.${part}`}`;
+}
 
 /** Only text fields: a number is another literal, and its equality depends on rounding. */
 function isText({ fields }: ObjectDescription, name: string): boolean {

@@ -11,16 +11,16 @@ const askForMs = 5_000;
 /** A field may have become unique since the provider was asked; who names a wrong one all the time has it asked no more often. */
 const lookAgainMs = 5_000;
 
-/** The plan with the provider's own name of the field that an upsert goes by. Throws `not-unique` where records are not told apart by it. */
+/** The plan with the provider's own name of the field that an upsert goes by, and what the provider says of the object. Throws `not-unique` where records are not told apart by it. */
 export async function identified(
   connections: Connections,
   { projectId, connectionId, provider }: Target,
   plan: WritePlan,
-): Promise<WritePlan> {
+): Promise<{ plan: WritePlan; description?: ObjectDescription | undefined }> {
   const { objectName, upsertBy } = plan;
   const connector = connectorOf(provider);
   const ability = connector?.upsert;
-  if (upsertBy === undefined || !ability) return plan;
+  if (upsertBy === undefined || !ability) return { plan };
   const over = new AbortController();
   const late = sleep(askForMs, over.signal).then(() => undefined);
   const look = (youngerThanMs?: number): Promise<ObjectDescription | undefined> => {
@@ -33,7 +33,7 @@ export async function identified(
   over.abort();
   if (again) found = ability.identity(objectName, upsertBy, again);
   if ('failure' in found) throw problem('not-unique', { detail: `${found.failure.message}.` });
-  return { ...plan, upsertBy: found.field.name };
+  return { plan: { ...plan, upsertBy: found.field.name }, description: again ?? known };
 }
 
 interface Question {

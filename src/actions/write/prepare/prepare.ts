@@ -4,7 +4,7 @@ import type { Installations, Target } from '../../../installations/index.ts';
 import type { Ground } from '../../../kit/ground.ts';
 import type { Intake, KeyClaim } from '../../../operations/index.ts';
 import type { Principal, Projects } from '../../../projects/index.ts';
-import { canonicalIdOf } from '../../../providers/index.ts';
+import { canonicalIdOf, type ObjectDescription } from '../../../providers/index.ts';
 import { decideFor, refuseDead } from '../../target.ts';
 import { identified } from './identity.ts';
 import { planWrite, type WritePlan } from './plan.ts';
@@ -27,6 +27,8 @@ export interface ReceivedWrite {
 export interface PreparedWrite {
   target: Target;
   plan: WritePlan;
+  /** Of an upsert: what the provider says of the object. */
+  description?: ObjectDescription | undefined;
 }
 
 interface Deciding {
@@ -56,7 +58,7 @@ export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Prom
   if (isLarge) await nextTurn();
   const { target, plan } = prepared;
   return plan.kind === 'upsert'
-    ? { target, plan: await identified(deps.connections, target, plan) }
+    ? { target, ...(await identified(deps.connections, target, plan)) }
     : prepared;
 }
 

@@ -1,4 +1,4 @@
-import { connectorOf, type ProviderRequest } from '../../../providers/index.ts';
+import { connectorOf, type ObjectDescription, type ProviderRequest } from '../../../providers/index.ts';
 import { callsOf, emptyUpdates, idsOf, readBefore, sift } from './execute.ts';
 import { looksBefore } from './look-up.ts';
 import { turnsOf } from './turns.ts';
@@ -11,7 +11,7 @@ type ShownPlan = NonNullable<WriteResponse['plan']>;
  * What the plan would send, without sending it: the records, the provider calls, and what would be refused without one.
  * Values that are only known by reading first are taken to be empty.
  */
-export function dryRun(plan: WritePlan, provider: string): ShownPlan {
+export function dryRun(plan: WritePlan, provider: string, description?: ObjectDescription): ShownPlan {
   const records = plan.records.map((record) => ({ ...record }));
   const connector = connectorOf(provider);
   const write = connector?.write;
@@ -19,7 +19,8 @@ export function dryRun(plan: WritePlan, provider: string): ShownPlan {
   const { allowed, refused } = sift(plan, plan.records, connector);
   const calls: ProviderRequest[] = [];
   for (const turn of turnsOf(allowed, idsOf(allowed, connector))) {
-    calls.push(...looksBefore(plan, turn.values(), connector).map(({ request }) => request));
+    const looks = looksBefore(plan, turn.values(), connector, description);
+    calls.push(...looks.map(({ request }) => request));
     const read = readBefore(turn.values(), connector);
     if (read) calls.push(read.ability.build(plan.objectName, read.ids, read.fields));
     for (const slot of emptyUpdates(plan, turn)) turn.delete(slot);

@@ -21,7 +21,12 @@ function answering(answers: HttpResult[]) {
       return Promise.resolve(answers.shift() ?? done(inputs));
     },
   };
-  return { sent, context: { connector, client, mayStillSend: () => true, isRepeat: false } };
+  const failure = { category: 'internal', retryable: false, message: 'not described' } as const;
+  const described = () => Promise.resolve({ failure });
+  return {
+    sent,
+    context: { connector, client, mayStillSend: () => true, isRepeat: false, describe: described },
+  };
 }
 
 function done(inputs: readonly object[]): HttpResult {

@@ -26,6 +26,7 @@ export interface WriteContext {
   mayStillSend(): boolean;
   /** Whether an earlier attempt of the same operation may have reached the provider. */
   isRepeat: boolean;
+  describe: () => Promise<{ object: ObjectDescription } | { failure: Failure }>;
 }
 
 /** A job with what holds for its lost answers. */
@@ -40,7 +41,6 @@ export interface AttemptRecords {
 }
 
 export interface AttemptContext extends WriteContext {
-  describe: () => Promise<{ object: ObjectDescription } | { failure: Failure }>;
   signal: AbortSignal;
   /** How often a read-back that fails is made in all. */
   tries: number;

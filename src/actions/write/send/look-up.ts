@@ -3,6 +3,7 @@ import {
   withheld,
   type Connector,
   type Failure,
+  type ObjectDescription,
   type ProviderRequest,
   type RecordOutcome,
   type ResolveAbility,
@@ -31,14 +32,17 @@ export function looksBefore(
   job: WriteJob,
   records: Iterable<PlannedRecord>,
   { resolve: ability }: Connector,
+  description: ObjectDescription | undefined,
 ): Look[] {
-  const conditional = [...records].filter(({ onUpdate }) => onUpdate);
+  const conditional = [...records].filter(
+    ({ onUpdate, key = '' }) => onUpdate && !ability?.faultOfValue?.(job.upsertBy ?? '', key, description),
+  );
   if (conditional.length === 0 || !ability) return [];
   const keys = conditional.map(({ key = '' }) => key);
   const wanted = [...new Set(conditional.flatMap(({ onUpdate }) => onUpdate?.ifEmpty ?? []))];
   return inParts(keys, ability.valuesPerRead).flatMap((values) =>
     (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) =>
-      lookOf(job, ability, values, fields),
+      lookOf(job, ability, values, fields, description),
     ),
   );
 }
@@ -48,8 +52,9 @@ function lookOf(
   ability: ResolveAbility,
   values: string[],
   fields: string[],
+  description: ObjectDescription | undefined,
 ): Look {
-  return { values, fields, request: ability.build(objectName, upsertBy, values, fields) };
+  return { values, fields, request: ability.build(objectName, upsertBy, values, fields, description) };
 }
 
 function inParts(list: readonly string[], size: number): string[][] {
@@ -75,13 +80,18 @@ export async function settleConditional(
   outcomes: Map<number, RecordOutcome>,
 ): Promise<Map<number, PlannedRecord>> {
   const toSend = new Map(records);
-  const looks = looksBefore(job, records.values(), context.connector);
   const ability = context.connector.resolve;
-  if (looks.length === 0 || !ability) return toSend;
-  const standing = await lookUp(job, ability, looks, context);
+  if (!ability || ![...records.values()].some(({ onUpdate }) => onUpdate)) return toSend;
+  const described = await context.describe();
+  const description = 'object' in described ? described.object : undefined;
+  const looks = looksBefore(job, records.values(), context.connector, description);
+  const isLater = 'failure' in described && described.failure.retryable;
+  const standing = isLater ? described : await lookUp(job, ability, looks, context, description);
   for (const [slot, record] of records) {
     if (!record.onUpdate) continue;
-    const outcome = 'failure' in standing ? standing : settleOne(job, record, standing.found, context);
+    const failure = ability.faultOfValue?.(job.upsertBy ?? '', record.key ?? '', description);
+    const settled = 'failure' in standing ? standing : settleOne(job, record, standing.found, context);
+    const outcome = failure ? { failure } : settled;
     if ('failure' in outcome) outcomes.set(slot, { kind: 'notApplied', failure: outcome.failure });
     else if ('kind' in outcome) outcomes.set(slot, outcome);
     if ('record' in outcome) toSend.set(slot, outcome.record);
@@ -97,6 +107,7 @@ async function lookUp(
   ability: ResolveAbility,
   looks: readonly Look[],
   context: WriteContext,
+  description: ObjectDescription | undefined,
 ): Promise<{ found: Found } | { failure: Failure }> {
   const found: Found = new Map();
   const left = [...looks];
@@ -106,7 +117,7 @@ async function lookUp(
     const result = await sendOrExplain(context, request);
     if ('failure' in result) return result;
     if ('fault' in result && result.fault.kind === 'tooLarge' && values.length > 1) {
-      left.push(...halvesOf(values).map((part) => lookOf(job, ability, part, fields)));
+      left.push(...halvesOf(values).map((part) => lookOf(job, ability, part, fields, description)));
       continue;
     }
     if ('fault' in result) return { failure: failureOfRead(result.fault) };
