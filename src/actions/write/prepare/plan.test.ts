@@ -59,6 +59,26 @@ describe('actions/write/plan', () => {
     expect(planned).toMatchObject({ plan: { records: [{ fields: { external_id: '7' } }] } });
   });
 
+  test('an id is refused among the fields in whatever case, and stays where it is the one of the record', () => {
+    expect(refusal({ record: { Id: '7', email: 'x' } })).toBe('invalid-request record.Id');
+    const batch = [{ record: { email: 'x' } }, { record: { ID: '7' } }];
+    expect(refusal({ ...withoutRecord, batch })).toBe('invalid-request batch[1].record.ID');
+    const upsert = { type: 'upsert', upsertBy: 'email' } as const;
+    expect(refusal({ ...upsert, record: { email: 'x', iD: '7' } })).toBe('invalid-request record.iD');
+    const settings = { Id: { writeOnCreate: 'never' } } as const;
+    const rules = { settings, valueDefaults: {}, mappings: {}, unsetMappings: [] };
+    expect(refusal({ ...upsert, record: { email: 'x', Id: '7' } }, { rules })).toBe(
+      'invalid-request record.Id',
+    );
+    const update = (Id: unknown) => ({
+      type: 'update' as const,
+      record: { id: '003Hs1000000001', Id, a: 1 },
+    });
+    expect(refusal(update('003Hs1000000002'), salesforce)).toBe('invalid-request record.Id');
+    expect(refusal(update(null), salesforce)).toBe('invalid-request record.Id');
+    expect(refusal(update('003Hs1000000001IAA'), salesforce)).toBe('planned');
+  });
+
   test.each([
     ['a create with the id of a record', { record: { id: '7', email: 'x' } }, 'invalid-request record.id'],
     [

@@ -1,4 +1,4 @@
-import { isExactNumber, jsonDepth } from '../../../kit/json.ts';
+import { jsonDepth } from '../../../kit/json.ts';
 import { problem, refuse, type Issue, type Problem } from '../../../kit/problem.ts';
 import type { Limits } from '../../../kit/ground.ts';
 import {
@@ -21,8 +21,8 @@ import {
   type ShapedFields,
   type Unsent,
 } from './fields.ts';
-import { maxRecordIdLength } from '../../../operations/schema.ts';
 import type { WriteRequest } from '../schema.ts';
+import { faultOfId, idOf, isMade, strayIds, withoutId } from './record-id.ts';
 import type { PlannedRecord } from './stored.ts';
 import {
   asUpsert,
@@ -86,9 +86,8 @@ export function planWrite(
     const found = collisions.map((name) => issue(`${place}.${name}`, twice));
     if (request.type === 'upsert' && record.key === undefined)
       found.push(issue(`${place}.${request.upsertBy}`, keyMissing));
-    // Left away it would leave a second record where one was to be changed.
-    const hasId = isMade(request.type) && Object.hasOwn(record.fields, 'id');
-    if (hasId) found.push(issue(`${place}.id`, givenByProvider));
+    const strays = strayIds(request.type, record, scope.provider);
+    found.push(...strays.map(([name, detail]) => issue(`${place}.${name}`, detail)));
     if (request.type === 'update' && isBare(items[index], record)) found.push(issue(place, nothingToWrite));
     return found;
   });
@@ -123,14 +122,6 @@ const nothingToWrite = 'holds nothing to write: send a field beside `id`';
 function isBare(item: Item | undefined, { fields }: PlannedRecord): boolean {
   return Object.keys(item?.record ?? {}).length === 1 && Object.keys(fields).length === 0;
 }
-
-/** Whether a write of the type may make a record. */
-function isMade(type: WriteKind): boolean {
-  return type === 'create' || type === 'upsert';
-}
-
-const givenByProvider =
-  'is given by the provider when a record is created; to change the record that has it send `type: "update"`';
 
 /**
  * Records that were planned before, under the config and manifest of now: what is written never any more is left away, and
@@ -223,22 +214,6 @@ function planRecord(
   };
 }
 
-function withoutId({ id: _id, ...others }: Record<string, unknown>): Record<string, unknown> {
-  return others;
-}
-
-function idOf({ id }: Record<string, unknown>): string {
-  return isExactNumber(id) ? id.rawJSON : String(id);
-}
-
-function isRecordId(id: unknown): boolean {
-  return (
-    (typeof id === 'string' && id.trim() !== '') ||
-    Number.isInteger(id) ||
-    (isExactNumber(id) && /^\d+$/.test(id.rawJSON))
-  );
-}
-
 function issue(name: string, detail: string): Issue {
   return { in: 'body', name, detail };
 }
@@ -289,15 +264,6 @@ function itemIssues(request: WriteRequest, item: Item, index: number): Issue[] {
     issues.push(issue(where, 'are made by a `create` only; leave them away here'));
   }
   return issues;
-}
-
-function faultOfId(type: WriteRequest['type'], record: Record<string, unknown>): string | undefined {
-  if (!isRecordId(record['id']))
-    return `is required for ${type === 'update' ? 'an update' : 'a delete'}: the provider's record id`;
-  const id = idOf(record);
-  if (/\s/.test(id)) return "holds a blank; send the provider's record id as it is";
-  if (id.length <= maxRecordIdLength) return undefined;
-  return `is longer than ${maxRecordIdLength} characters; send the provider's record id`;
 }
 
 /** Two changes of one record cannot stand or fall together: they are successive calls. */
