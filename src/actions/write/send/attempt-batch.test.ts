@@ -206,7 +206,8 @@ describe.each(cases)('src/actions/write/attempt-batch: $provider', (at) => {
       const job = { kind, ...(kind === 'upsert' ? { upsertBy: at.key } : {}) };
       const { result, requests } = await sim.during(() => attempt(records, { job, context: { client } }));
       expect(result).toMatchObject(ids.map((recordId) => ({ kind: 'applied', recordId })));
-      expect(requests).toHaveLength(4);
+      // What describes the object is known before, as a rule.
+      expect(requests.filter(({ path }) => !/describe|properties|schemas/.test(path))).toHaveLength(4);
     },
   );
 });

@@ -6,8 +6,8 @@ export interface CallResult {
   status?: number;
 }
 
-/** The most calls beyond the first: enough to find some three culprits among the records of one batch. */
-function callsFor(records: number): number {
+/** The most calls beyond the first: enough to find some three culprits among the records of one batch, or the fields of one read. */
+export function callsFor(records: number): number {
   return 6 * Math.ceil(Math.log2(records));
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
+import { refusalOf } from './by-fields.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { foldedKey } from '../prepare/upsert.ts';
 import { mostWeight, weightOf } from './weight.ts';
@@ -334,6 +335,8 @@ function applyCurrent(
   keep: (left: PlannedRecord) => void,
 ): RecordOutcome | undefined {
   if ('failure' in current) return { kind: 'notApplied', failure: current.failure };
+  const refused = refusalOf(record.ifEmpty, current);
+  if (refused) return { kind: 'notApplied', failure: refused };
   const values = current.found.get(record.id ?? '');
   if (!values) {
     return {

@@ -51,4 +51,32 @@ describe('src/actions/write/send/look-up', () => {
     expect((result[0] as { failure: { message: string } }).failure.message).toContain('"seven"');
     expect(JSON.stringify(requests.map(({ path, body }) => [path, body]))).not.toContain('seven');
   });
+
+  test.each(['update', 'upsert'] as const)(
+    'a name that the object does not have fails the conditional records of it alone (%s)',
+    async (kind) => {
+      const before = [1, 2, 3]
+        .map((n) => (kind === 'update' ? 20 : 30) + n)
+        .map((No__c) => ({ key: String(No__c), fields: { No__c, LastName: 'F' } }));
+      const made = await execute(by('No__c'), before);
+      const conditional = (slot: number, fields: Record<string, unknown>): PlannedRecord => {
+        const { key, fields: own } = before[slot] as (typeof before)[number];
+        const { recordId = '' } = made[slot] as { recordId?: string };
+        const ifEmpty = Object.keys(fields);
+        if (kind === 'update') return { id: recordId, fields, ifEmpty };
+        return { key, fields: { ...own, ...fields }, onUpdate: { fields: { ...own, ...fields }, ifEmpty } };
+      };
+      const records = [{ Title: 'T0' }, { Titel: 'T1' }, { Title: 'T2' }].map((one, slot) =>
+        conditional(slot, one),
+      );
+      const job: WriteJob = kind === 'update' ? { ...by(''), kind } : by('No__c');
+      const { result, effects } = await sim.during(() => execute(job, records));
+      expect(result).toMatchObject([
+        { kind: 'applied' },
+        { kind: 'notApplied', failure: { category: 'validation', retryable: false } },
+        { kind: 'applied' },
+      ]);
+      expect(effects.map(({ fields }) => fields?.['Title'])).toEqual(['T0', 'T2']);
+    },
+  );
 });

@@ -7,8 +7,10 @@ import {
   type ProviderRequest,
   type RecordOutcome,
   type ResolveAbility,
+  type StandingRecord,
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
+import { readByFields, refusalOf } from './by-fields.ts';
 import { foldedKey } from '../prepare/upsert.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import type { WriteContext, WriteJob } from './job.ts';
@@ -100,7 +102,11 @@ export async function settleConditional(
   return toSend;
 }
 
-type Found = Map<string, Standing>;
+/** What stands there, by the folded key; and the names that the provider refuses to read. */
+interface Found {
+  standing: Map<string, Standing>;
+  refused: Map<string, Failure>;
+}
 
 async function lookUp(
   job: WriteJob,
@@ -109,30 +115,54 @@ async function lookUp(
   context: WriteContext,
   description: ObjectDescription | undefined,
 ): Promise<{ found: Found } | { failure: Failure }> {
-  const found: Found = new Map();
-  const left = [...looks];
-  // The loop comes to what is added.
-  for (const { values, fields, request } of left) {
-    if (!context.mayStillSend()) return { failure: withheld };
-    const result = await sendOrExplain(context, request);
-    if ('failure' in result) return result;
-    if ('fault' in result && result.fault.kind === 'tooLarge' && values.length > 1) {
-      left.push(...halvesOf(values).map((part) => lookOf(job, ability, part, fields, description)));
-      continue;
-    }
-    if ('fault' in result) return { failure: failureOfRead(result.fault) };
-    const read = ability.judge(job.upsertBy ?? '', values, fields, result.answer);
+  const standing: Found['standing'] = new Map();
+  const refused: Found['refused'] = new Map();
+  for (const { values, fields } of looks) {
+    const ask = (part: string[]): Promise<Judged> =>
+      askFor(job, ability, lookOf(job, ability, values, part, description), context, description);
+    const read = await readByFields(fields, ask);
     if ('failure' in read) return read;
-    for (const [value, [one]] of read.found) {
-      if (!one) continue;
-      const before = found.get(foldedKey(value));
-      found.set(foldedKey(value), {
-        recordId: one.recordId,
-        fields: { ...before?.fields, ...one.fields },
-      });
-    }
+    for (const [name, failure] of read.refused) refused.set(name, failure);
+    // Whether they stand there must be known also where none of the fields can be read.
+    const last = read.found.length === 0 ? await ask([]) : undefined;
+    if (last && 'failure' in last) return last;
+    for (const { found } of last ? [last] : read.found) merge(standing, found);
+  }
+  return { found: { standing, refused } };
+}
+
+type Judged = ReturnType<ResolveAbility['judge']>;
+
+/** Values whose answer is too large to be read are asked for in halves. */
+async function askFor(
+  job: WriteJob,
+  ability: ResolveAbility,
+  { values, fields, request }: Look,
+  context: WriteContext,
+  description: ObjectDescription | undefined,
+): Promise<Judged> {
+  if (!context.mayStillSend()) return { failure: withheld };
+  const result = await sendOrExplain(context, request);
+  if ('failure' in result) return result;
+  if ('answer' in result) return ability.judge(job.upsertBy ?? '', values, fields, result.answer);
+  if (result.fault.kind !== 'tooLarge' || values.length < 2) return { failure: failureOfRead(result.fault) };
+  const found = new Map<string, StandingRecord[]>();
+  for (const part of halvesOf(values)) {
+    const look = lookOf(job, ability, part, fields, description);
+    const read = await askFor(job, ability, look, context, description);
+    if ('failure' in read) return read;
+    for (const [value, standing] of read.found) found.set(value, standing);
   }
   return { found };
+}
+
+function merge(standing: Found['standing'], found: ReadonlyMap<string, readonly StandingRecord[]>): void {
+  for (const [value, [one]] of found) {
+    if (!one) continue;
+    const before = standing.get(foldedKey(value));
+    const fields = { ...before?.fields, ...one.fields };
+    standing.set(foldedKey(value), { recordId: one.recordId, fields });
+  }
 }
 
 function settleOne(
@@ -141,8 +171,10 @@ function settleOne(
   found: Found,
   { connector }: WriteContext,
 ): { record: PlannedRecord } | RecordOutcome {
-  const standing = found.get(foldedKey(record.key ?? ''));
+  const standing = found.standing.get(foldedKey(record.key ?? ''));
   if (!standing || !onUpdate) return { record };
+  const failure = refusalOf(onUpdate.ifEmpty, found);
+  if (failure) return { kind: 'notApplied', failure };
   const isEmpty = (value: unknown): boolean => connector.currentFields?.isEmpty(value) ?? value === undefined;
   const filled = new Set((onUpdate.ifEmpty ?? []).filter((name) => !isEmpty(standing.fields[name])));
   const left = Object.entries(onUpdate.fields).filter(([name]) => !filled.has(name));
