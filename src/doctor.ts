@@ -276,6 +276,12 @@ async function examineKeys(config: Config, database: Database): Promise<Finding>
 
 async function examineLineage({ failoverMs }: Config, database: Database): Promise<Finding> {
   const verdict = judgeLineage(await readLineageOf(database), { failoverMs });
+  if ('recovering' in verdict)
+    return warning(
+      'restore',
+      'the server is in recovery: whether the database was restored is not known yet',
+      'Promote it; a node that starts waits for that.',
+    );
   if (!('held' in verdict)) return good('restore', 'the database is the one that svc worked with last');
   return faulty(
     'restore',

@@ -1,20 +1,45 @@
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './kit/db/database.ts';
-import { isReadOnly } from './kit/db/faults.ts';
 import { atHealthPort } from './health.ts';
 import { lookAtLineage } from './kit/db/lineage.ts';
 import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import type { Logger } from './kit/log.ts';
-import { problem } from './kit/problem.ts';
+import { problem, type Problem } from './kit/problem.ts';
 import { sleep } from './kit/retry.ts';
+import type { Say } from './say.ts';
 import { listening } from './taken-port.ts';
 
 const lookEveryMs = 1_000;
 
+/** Why no node works, as its operator is told, and as whoever calls it is answered. */
+interface Wait {
+  says: string;
+  level: 'info' | 'warn';
+  answer(): Problem;
+}
+
+const recovering: Wait = {
+  says: 'waiting for the database: the server is in recovery and takes no changes. Whether it was restored is known once it is promoted',
+  level: 'warn',
+  answer: () =>
+    problem('database-unavailable', {
+      detail:
+        'The database server is in recovery and takes no changes: it is a replica, or a restore has not ended. Nothing was accepted.',
+    }),
+};
+
+function heldBy(because: string): Wait {
+  return {
+    says: `The database is held: ${because}. Run svc restore resume to go on (see docs/operating.md).`,
+    level: 'info',
+    answer: () => problem('restored', { detail: `The database is held: ${because}.` }),
+  };
+}
+
 /** At the ports of the role: those that call it and those that ask for its health hear the same. */
-function serveAll(config: Config, log: Logger, role: string, because: string): Promise<HttpServer[]> {
+function serveAll(config: Config, log: Logger, role: string, answer: () => Problem): Promise<HttpServer[]> {
   const { port, proxyPort } = config;
-  const serve = (at: number): Promise<HttpServer> => serveHeld(config, log, at, because);
+  const serve = (at: number): Promise<HttpServer> => serveWaiting(config, log, at, answer);
   const forHealth = role === 'worker' || config.healthPort !== undefined ? [atHealthPort(config, serve)] : [];
   if (role === 'worker') return Promise.all(forHealth);
   return Promise.all([
@@ -26,49 +51,52 @@ function serveAll(config: Config, log: Logger, role: string, because: string): P
 
 /**
  * Resolves once the nodes may work with the database. Until then the process is alive and not ready: `/healthz` answers,
- * everything else is the problem `restored`.
+ * everything else is the problem `restored`, or `database-unavailable` while nobody can tell.
  */
 export async function untilResumed(
   { config, log, url, role }: { config: Config; log: Logger; url: string; role: string },
   isStopping: () => boolean,
-  say: (line: string) => void,
+  say: Say,
 ): Promise<void> {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'svc start' });
-  const held: { because?: string; servers: HttpServer[] } = { servers: [] };
+  let told: Wait | undefined;
+  let servers: HttpServer[] = [];
   try {
     for (;;) {
-      const because = await heldBecause(database, config.failoverMs, log);
-      if (because === undefined || isStopping()) return;
-      if (held.servers.length === 0) {
-        say(`The database is held: ${because}. Run svc restore resume to go on (see docs/operating.md).`);
-        held.servers = await serveAll(config, log, role, because);
-      }
+      const wait = await waitFor(database, config.failoverMs, log);
+      if (wait === undefined || isStopping()) return;
+      if (wait.says !== told?.says) say(wait.says, { level: wait.level });
+      told = wait;
+      if (servers.length === 0) servers = await serveAll(config, log, role, () => (told ?? wait).answer());
       await sleep(lookEveryMs);
     }
   } finally {
-    await Promise.all([...held.servers.map((server) => server.close()), database.close()]);
+    await Promise.all([...servers.map((server) => server.close()), database.close()]);
   }
 }
 
-async function heldBecause(database: Database, failoverMs: number, log: Logger): Promise<string | undefined> {
-  try {
-    const { verdict } = await lookAtLineage(database, { failoverMs });
-    if ('promoted' in verdict) log.warn('the database was recovered a moment ago: a replica was promoted');
-    return 'held' in verdict ? verdict.held : undefined;
-  } catch (error) {
-    // One that takes no changes lets nobody work; it is looked at again while it is used.
-    if (isReadOnly(error)) return undefined;
-    throw error;
-  }
+async function waitFor(database: Database, failoverMs: number, log: Logger): Promise<Wait | undefined> {
+  const { verdict } = await lookAtLineage(database, { failoverMs });
+  if ('recovering' in verdict) return recovering;
+  if ('promoted' in verdict) log.warn('the database was recovered a moment ago: a replica was promoted');
+  return 'held' in verdict ? heldBy(verdict.held) : undefined;
 }
 
-async function serveHeld(config: Config, log: Logger, port: number, because: string): Promise<HttpServer> {
+async function serveWaiting(
+  config: Config,
+  log: Logger,
+  port: number,
+  answer: () => Problem,
+): Promise<HttpServer> {
   const server = createHttpServer({ log, bodyLimitBytes: 1024, trustedProxies: config.trustedProxies });
-  // At the port of the proxy it tells that the answer is not the provider's.
-  server.addHook('onSend', async (_request, reply) => void reply.header('x-svc-problem', 'restored'));
+  server.addHook('onSend', async (_request, reply) => {
+    const { code } = answer();
+    // At the port of the proxy it tells that the answer is not the provider's.
+    if (code === 'restored' || port === config.proxyPort) void reply.header('x-svc-problem', code);
+  });
   server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
   server.all('/*', { schema: { hide: true } }, async () => {
-    throw problem('restored', { detail: `The database is held: ${because}.` });
+    throw answer();
   });
   await server.listen({ host: config.host, port });
   return server;

@@ -34,7 +34,12 @@ export async function resumeRestored(
   const database = openDatabase({ url, poolSize: 2, applicationName: 'svc restore resume' });
   try {
     const seen = await readLineageOf(database);
-    if (seen.lineage && !('held' in judgeLineage(seen, { failoverMs })))
+    const verdict = judgeLineage(seen, { failoverMs });
+    if ('recovering' in verdict)
+      throw new Error(
+        `the server of ${name} is in recovery, and takes no changes; run svc restore resume once it is promoted`,
+      );
+    if (seen.lineage && !('held' in verdict))
       throw new Error(
         `${name} is not held, and is the one that the nodes worked with last; nothing was changed. If it was restored all the same (a copy of files or of a volume), run svc restore hold first`,
       );

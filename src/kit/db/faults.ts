@@ -94,12 +94,6 @@ export function isOutage(error: unknown): boolean {
   return (isDatabaseAway(error) || isRefused(error)) && !passingStates.test(sqlState(originOf(error)) ?? '');
 }
 
-/** Whether the database takes no changes: a replica, or set so. */
-export function isReadOnly(error: unknown): boolean {
-  // A replica does not tell its place in the log either.
-  return ['25006', '55000'].includes(sqlState(error) ?? '');
-}
-
 /** The SQLSTATE of a PostgreSQL error, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;

@@ -7,7 +7,7 @@ export interface Server {
   /** Made with the cluster; empty where the role may not read it. */
   systemId: string;
   databaseOid: string;
-  /** Counts recoveries of the cluster that ended in taking changes. */
+  /** Counts recoveries of the cluster that ended in taking changes; empty in one that has not ended. */
   timeline: string;
 }
 
@@ -30,13 +30,15 @@ export interface LineageOptions {
   sawAt?: number | undefined;
 }
 
-export type Verdict = { held: string } | { promoted: true } | { known: true };
+export type Verdict = { held: string } | { recovering: true } | { promoted: true } | { known: true };
 
 /** Whether the nodes may work with the database. */
 export function judgeLineage(
   { server, lineage, now }: Seen,
   { failoverMs, sawAt = -Infinity }: LineageOptions,
 ): Verdict {
+  // A replica, or a restore that has not ended: which of them, its timeline tells afterwards.
+  if (server.timeline === '') return { recovering: true };
   if (!lineage) return { known: true };
   if (lineage.heldBecause !== null) return { held: lineage.heldBecause };
   const isSameCluster = [lineage.systemId, ''].includes(server.systemId) || lineage.systemId === '';
@@ -65,7 +67,7 @@ const readLineage = statement(
   'lineage_read',
   `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
     (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS "databaseOid",
-    left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) AS timeline,
+    CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END AS timeline,
     (SELECT json_build_object('systemId', system_id, 'databaseOid', database_oid::text, 'timeline', timeline,
       'seenAt', floor(extract(epoch FROM seen_at) * 1000), 'heldBecause', held_because) FROM lineage) AS lineage`,
 );
@@ -126,6 +128,7 @@ export async function lookAtLineage(
 ): Promise<{ verdict: Verdict; seenAt: number }> {
   const seen = await readLineageOf(db);
   const verdict = judgeLineage(seen, options);
+  if ('recovering' in verdict) return { verdict, seenAt: seen.now };
   if ('held' in verdict) {
     await db.rows(holdLineage, [...columns(seen.server), verdict.held]);
     return { verdict, seenAt: seen.now };
@@ -163,6 +166,8 @@ export function watchLineage(
     isLooking = true;
     try {
       const { verdict, seenAt } = await lookAtLineage(database, { ...options, sawAt });
+      // Of what it has seen, its promotion tells.
+      if ('recovering' in verdict) return;
       if ('held' in verdict) on.restored(verdict.held);
       if ('promoted' in verdict) on.promoted();
       sawAt = seenAt;
