@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../test/database.ts';
-import { acceptDatabase, holdDatabase, judgeLineage, lookAtLineage, type Lineage } from './lineage.ts';
+import {
+  acceptDatabase,
+  holdDatabase,
+  judgeLineage,
+  lookAtLineage,
+  readLineageOf,
+  type Lineage,
+} from './lineage.ts';
 
-const server = { systemId: '7', databaseOid: '5', timeline: '00000001' };
+const server = { systemId: '7', databaseOid: '5', timeline: '00000001', tableOid: '9' };
 const lineage: Lineage = { ...server, seenAt: 1_000_000, heldBecause: null };
 const judged = (change: Partial<Lineage>, options = {}, now = 1_010_000) =>
   judgeLineage({ server, lineage: { ...lineage, ...change }, now }, { failoverMs: 60_000, ...options });
@@ -17,6 +24,7 @@ describe('src/kit/db/lineage', () => {
   it.each([
     ['a dump that was restored elsewhere', { systemId: '8' }, {}, /another cluster/],
     ['a dump or a copy in the same cluster', { databaseOid: '6' }, {}, /another database/],
+    ['a dump in the database that it was made of', { tableOid: '8' }, {}, /from a dump/],
     ['one that a running node saw later', {}, { sawAt: 1_000_001 }, /back in time/],
     ['one that was held', { heldBecause: 'so' }, {}, /so/],
   ])('holds %s', (_name, change, options, because) => {
@@ -28,6 +36,16 @@ describe('src/kit/db/lineage', () => {
     expect(judged({ timeline: '00000002' }, {}, 1_061_000)).toEqual({
       held: expect.stringMatching(/last 61 s/),
     });
+  });
+
+  it('takes a database whose table no node of this release has noted for the one that it was', () => {
+    expect(judged({ tableOid: null })).toEqual({ known: true });
+  });
+
+  it('tells nothing of a server in recovery', () => {
+    const seen = { server: { ...server, timeline: '' }, now: 1_010_000 };
+    expect(judgeLineage({ ...seen, lineage }, { failoverMs: 0 })).toEqual({ recovering: true });
+    expect(judgeLineage({ ...seen, lineage: undefined }, { failoverMs: 0 })).toEqual({ recovering: true });
   });
 
   it('works without the right to read the id of the cluster', () => {
@@ -50,6 +68,48 @@ describe('src/kit/db/lineage', () => {
       expect((await look()).verdict).toEqual({ held: expect.stringMatching(/another database/) });
       await acceptDatabase(database);
       expect((await look()).verdict).toEqual({ known: true });
+    } finally {
+      await test.drop();
+    }
+  });
+
+  it('knows a dump that was restored where it was made, whatever else makes the table anew on disk', async () => {
+    const test = await createTestDatabase();
+    const { database } = test;
+    const look = () => lookAtLineage(database, { failoverMs: 60_000 });
+    try {
+      expect((await look()).verdict).toEqual({ known: true });
+      await database.raw('VACUUM FULL lineage');
+      expect((await look()).verdict).toEqual({ known: true });
+      // As pg_restore --clean does.
+      await database.raw(`CREATE TABLE dumped (LIKE lineage INCLUDING ALL); INSERT INTO dumped SELECT * FROM lineage;
+        DROP TABLE lineage; ALTER TABLE dumped RENAME TO lineage`);
+      expect((await look()).verdict).toEqual({ held: expect.stringMatching(/dump/) });
+      await acceptDatabase(database);
+      expect((await look()).verdict).toEqual({ known: true });
+      await database.raw('TRUNCATE lineage');
+      expect((await look()).verdict).toEqual({ known: true });
+    } finally {
+      await test.drop();
+    }
+  });
+
+  it('works beside nodes that note nothing of the table, and reads what has no such column', async () => {
+    const test = await createTestDatabase();
+    const { database } = test;
+    const look = () => lookAtLineage(database, { failoverMs: 60_000 });
+    const former = `INSERT INTO lineage AS known (system_id, database_oid, timeline, seen_at)
+      SELECT '', oid, '00000001', now() FROM pg_database WHERE datname = current_database()
+      ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at`;
+    try {
+      for (const _twice of [1, 2]) {
+        await database.raw(former);
+        expect((await look()).verdict).toEqual({ known: true });
+      }
+      const noted = await database.raw(`SELECT table_oid = 'lineage'::regclass::oid AS same FROM lineage`);
+      expect(noted).toEqual([{ same: true }]);
+      await database.raw('ALTER TABLE lineage DROP COLUMN table_oid');
+      expect((await readLineageOf(database)).lineage?.tableOid).toBeNull();
     } finally {
       await test.drop();
     }

@@ -9,10 +9,14 @@ export interface Server {
   databaseOid: string;
   /** Counts recoveries of the cluster that ended in taking changes; empty in one that has not ended. */
   timeline: string;
+  /** Of the table that the nodes note it in: another one where a dump was restored. */
+  tableOid: string;
 }
 
 /** What the nodes noted of it. Times are milliseconds since the epoch by the clock of the database. */
-export interface Lineage extends Server {
+export interface Lineage extends Omit<Server, 'tableOid'> {
+  /** Null where no node of this release looked yet. */
+  tableOid: string | null;
   seenAt: number;
   heldBecause: string | null;
 }
@@ -45,6 +49,8 @@ export function judgeLineage(
   if (!isSameCluster) return { held: 'it stands in another cluster than the one that svc worked with last' };
   if (server.databaseOid !== lineage.databaseOid)
     return { held: 'it is another database than the one that svc worked with last' };
+  if (lineage.tableOid !== null && server.tableOid !== lineage.tableOid)
+    return { held: 'its tables were made anew from a dump since svc worked with it last' };
   if (lineage.seenAt < sawAt) return { held: 'it has gone back in time while svc was running' };
   if (server.timeline === lineage.timeline) return { known: true };
   if (now - lineage.seenAt <= failoverMs) return { promoted: true };
@@ -62,44 +68,51 @@ const readSystem = statement(
   'SELECT system_identifier::text AS "systemId" FROM pg_control_system()',
 );
 
-// Not svc_now(), which tests move.
+// Not svc_now(), which tests move. The doctor reads it before the column of `table_oid` is there, too.
 const readLineage = statement(
   'lineage_read',
   `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
     (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS "databaseOid",
+    'lineage'::regclass::oid::text AS "tableOid",
     CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END AS timeline,
     (SELECT json_build_object('systemId', system_id, 'databaseOid', database_oid::text, 'timeline', timeline,
-      'seenAt', floor(extract(epoch FROM seen_at) * 1000), 'heldBecause', held_because) FROM lineage) AS lineage`,
+      'tableOid', to_jsonb(lineage)->>'table_oid', 'seenAt', floor(extract(epoch FROM seen_at) * 1000),
+      'heldBecause', held_because) FROM lineage) AS lineage`,
 );
 
 const noteLineage = statement(
   'lineage_note',
-  `INSERT INTO lineage AS known (system_id, database_oid, timeline, seen_at) VALUES ($1, $2, $3, clock_timestamp())
+  `INSERT INTO lineage AS known (system_id, database_oid, timeline, table_oid, seen_at)
+   VALUES ($1, $2, $3, $4, clock_timestamp())
    ON CONFLICT (one) DO UPDATE SET seen_at = greatest(known.seen_at, excluded.seen_at), timeline = excluded.timeline,
+     table_oid = excluded.table_oid,
      system_id = CASE WHEN excluded.system_id = '' THEN known.system_id ELSE excluded.system_id END
    WHERE known.held_since IS NULL AND known.database_oid = excluded.database_oid
+     AND coalesce(known.table_oid, excluded.table_oid) = excluded.table_oid
    RETURNING floor(extract(epoch FROM seen_at) * 1000)::float8 AS "seenAt"`,
 );
 
 const holdLineage = statement(
   'lineage_hold',
-  `INSERT INTO lineage AS known (system_id, database_oid, timeline, seen_at, held_since, held_because)
-   VALUES ($1, $2, $3, clock_timestamp(), now(), $4)
+  `INSERT INTO lineage AS known (system_id, database_oid, timeline, table_oid, seen_at, held_since, held_because)
+   VALUES ($1, $2, $3, $4, clock_timestamp(), now(), $5)
    ON CONFLICT (one) DO UPDATE SET held_since = coalesce(known.held_since, excluded.held_since),
      held_because = coalesce(known.held_because, excluded.held_because)`,
 );
 
 const acceptLineage = statement(
   'lineage_accept',
-  `INSERT INTO lineage AS known (system_id, database_oid, timeline, seen_at) VALUES ($1, $2, $3, clock_timestamp())
+  `INSERT INTO lineage AS known (system_id, database_oid, timeline, table_oid, seen_at)
+   VALUES ($1, $2, $3, $4, clock_timestamp())
    ON CONFLICT (one) DO UPDATE SET system_id = excluded.system_id, database_oid = excluded.database_oid,
-     timeline = excluded.timeline, seen_at = excluded.seen_at, held_since = NULL, held_because = NULL`,
+     timeline = excluded.timeline, table_oid = excluded.table_oid, seen_at = excluded.seen_at, held_since = NULL, held_because = NULL`,
 );
 
 interface LineageRow {
   now: number;
   databaseOid: string;
   timeline: string;
+  tableOid: string;
   lineage: Lineage | null;
 }
 
@@ -108,15 +121,20 @@ export async function readLineageOf(db: Queryable): Promise<Seen> {
   const [system] = asked?.may ? await db.rows<{ systemId: string }>(readSystem) : [];
   const [row] = await db.rows<LineageRow>(readLineage);
   if (!row) throw problem('internal', { detail: 'The database did not say which one it is.' });
-  const { now, databaseOid, timeline, lineage } = row;
+  const { now, databaseOid, timeline, tableOid, lineage } = row;
   return {
     now,
-    server: { systemId: system?.systemId ?? '', databaseOid, timeline },
+    server: { systemId: system?.systemId ?? '', databaseOid, timeline, tableOid },
     lineage: lineage ?? undefined,
   };
 }
 
-const columns = ({ systemId, databaseOid, timeline }: Server): string[] => [systemId, databaseOid, timeline];
+const columns = ({ systemId, databaseOid, timeline, tableOid }: Server): string[] => [
+  systemId,
+  databaseOid,
+  timeline,
+  tableOid,
+];
 
 /**
  * Looks whether this is the database that the nodes worked with, and notes that one is there. One that was restored is held
