@@ -14,6 +14,8 @@ import { listening } from './taken-port.ts';
 export interface Health {
   /** Set when the process was told to stop: not ready, and every answer closes its connection. */
   isStopping: boolean;
+  /** Set when that was a signal: no other process takes its place. */
+  isToldToEnd?: boolean;
 }
 
 /** `/healthz`: the process runs. `/readyz`: it can serve. `/metrics`: Prometheus, behind a key unless made public. */

@@ -5,7 +5,8 @@ import type { Metrics } from './kit/metrics.ts';
 
 /**
  * After an uncaught exception the memory of a process cannot be trusted. It is logged and counted, what is in flight ends as on
- * SIGTERM, and a new process takes this one's place, with its id, its arguments and the count.
+ * SIGTERM, and a new process takes this one's place, with its id, its arguments and the count, unless a signal
+ * told it to end meanwhile.
  */
 export function replaceOnUncaught(options: {
   health: Health;
@@ -23,6 +24,8 @@ export function replaceOnUncaught(options: {
     const stopped = options.stop().catch((reason: unknown) => log.error({ err: reason }, 'stopping failed'));
     await Promise.race([stopped, deadline]);
     await new Promise<void>((resolve) => log.flush(() => resolve()));
+    // The handler of the signal ends it.
+    if (health.isToldToEnd) return;
     replaceProcess(count);
   };
   // Node raises a rejection that nobody handles here, too.

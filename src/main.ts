@@ -90,6 +90,7 @@ function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => P
     }
     toldAt = performance.now();
     health.isStopping = true;
+    health.isToldToEnd = true;
     log.info({ signal }, 'stopping');
     const deadline = setTimeout(
       () => {
@@ -120,9 +121,16 @@ interface Running {
   healthListener?: HealthListener;
   endWatch?: () => void;
   endTracing?: (() => Promise<void>) | undefined;
+  stopped?: Promise<void>;
 }
 
-async function stopAll(running: Running, config: Config): Promise<void> {
+/** Once, whoever asks: a signal may come while what follows an uncaught error stops it. */
+function stopAll(running: Running, config: Config): Promise<void> {
+  running.stopped ??= stopEach(running, config);
+  return running.stopped;
+}
+
+async function stopEach(running: Running, config: Config): Promise<void> {
   const { surfaces, worker, healthListener, app, embedded, endWatch, endTracing } = running;
   endWatch?.();
   await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sleep } from '../../src/kit/retry.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { rawCall } from '../raw-http.ts';
 import { startRawPlatform, type RawPlatform } from '../raw-customer.ts';
@@ -61,4 +62,24 @@ describe('test/journeys/last-resort', () => {
       expect((await rawCall(platform.proxy, { target: '/next', headers: ours })).status).toBe(200);
     },
   );
+
+  it('ends, and is not replaced, where it is told to end while what is in flight ends', async () => {
+    const { platform, ours } = raw;
+    const child = platform.process();
+    const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve([code, signal])));
+    const starts = () => platform.said().match(/svc is ready/g)?.length;
+    const before = [provider.seen.length, starts()];
+    provider.answer((socket) => {
+      setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate'), 2_000);
+    });
+    const call = rawCall(platform.proxy, { target: '/late', headers: ours });
+    await expect.poll(() => provider.seen.length).toBe((before[0] ?? 0) + 1);
+    child.kill('SIGUSR2');
+    await expect.poll(() => platform.said().match(/fault of the test/g)?.length ?? 0).toBeGreaterThan(2);
+    child.kill('SIGTERM');
+    expect(await call).toMatchObject({ status: 200, body: Buffer.from('late') });
+    const stillThere = sleep(15_000).then(() => 'still there');
+    expect(await Promise.race([ended, stillThere])).toEqual([0, null]);
+    expect(starts()).toBe(before[1]);
+  }, 40_000);
 });
