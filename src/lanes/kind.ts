@@ -20,6 +20,8 @@ export interface Marked {
   remainingMs: number;
   /** Past its deadline: it was not marked, and is only to be ended. */
   expired: boolean;
+  /** It was being sent when its lane was lost: nobody knows the end of this attempt. */
+  isLost?: boolean;
   /** The trace of who queued it, where it is traced. */
   trace?: string | null | undefined;
 }

@@ -65,7 +65,7 @@ const rescueItems = statement(
   m AS (
     UPDATE work w SET lease = l.lease FROM lost l WHERE w.project_id = l.project_id AND w.seq = l.seq
     RETURNING w.*, false AS expired, l.of_node)
-  SELECT ${markedColumns} FROM m ORDER BY m.seq`,
+  SELECT ${markedColumns}, true AS "isLost" FROM m ORDER BY m.seq`,
 );
 
 /** What stands as started, or waits for its turn, under the leases of a node and is none of what it knows. */

@@ -49,12 +49,12 @@ export async function attemptUpsert(
  */
 export async function repeatStopped(
   job: AttemptJob,
-  { records, earlier }: Pick<AttemptRecords, 'records' | 'earlier'>,
+  { records, earlier, isLost = false }: Pick<AttemptRecords, 'records' | 'earlier' | 'isLost'>,
   stopped: RecordOutcome,
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
   const waitMs = await quietMs(job, context);
-  const hasWaited = records.every((_, slot) => earlier.get(slot)?.category === 'unknownOutcome');
+  const hasWaited = !isLost && records.every((_, slot) => earlier.get(slot)?.category === 'unknownOutcome');
   if (job.mode === 'asynchronous' || (waitMs > 0 && !hasWaited))
     return records.map((_, slot) => afterUpsert(stopped, earlier.get(slot), waitMs));
   const lost = new Map(

@@ -71,11 +71,12 @@ export async function attemptWrite(
  */
 export async function resolveStopped(
   job: AttemptJob,
-  { acceptedAt, records, earlier }: AttemptRecords,
+  { acceptedAt, ...given }: AttemptRecords,
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
+  const { records, earlier } = given;
   const stopped = stoppedOutcome(job);
-  if (job.kind === 'upsert') return repeatStopped(job, { records, earlier }, stopped, context);
+  if (job.kind === 'upsert') return repeatStopped(job, given, stopped, context);
   if (job.kind !== 'create') return records.map(() => stopped);
   const isQuiet = (slot: number): boolean => job.mode === 'synchronous' && earlier.get(slot)?.quiet === true;
   const verdicts = await look(

@@ -38,6 +38,8 @@ export interface AttemptRecords {
   acceptedAt: number;
   records: readonly PlannedRecord[];
   earlier: ReadonlyMap<number, Failure>;
+  /** After that one another began, whose end nobody recorded. */
+  isLost?: boolean;
 }
 
 export interface AttemptContext extends WriteContext {

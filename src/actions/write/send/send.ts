@@ -164,7 +164,7 @@ interface Kept {
 }
 
 /** What an item keeps of its write. Throws internal when it cannot be read. */
-export function keptOf({ request, records, acceptedAt, earlier }: WorkItem): Kept {
+export function keptOf({ request, records, acceptedAt, earlier, isLost }: WorkItem): Kept {
   const before = records.flatMap(({ index }, slot) => {
     const failure = earlier.get(index);
     return failure ? [[slot, failure] as const] : [];
@@ -175,6 +175,7 @@ export function keptOf({ request, records, acceptedAt, earlier }: WorkItem): Kep
       acceptedAt,
       records: records.map(({ payload }) => plannedRecordOf(payload)),
       earlier: new Map(before),
+      ...(isLost ? { isLost } : {}),
     },
   };
 }
