@@ -37,22 +37,28 @@ const hold = statement(
    WHERE ${isReplaced} ORDER BY t.id FOR UPDATE OF t`,
 );
 
+/** A connection that is replaced, and whether it gets credentials of a later sign-in. */
+export interface Replaced {
+  id: string;
+  isSignedIn: boolean;
+}
+
 /**
- * Holds the connections that rows of a file will replace, until the transaction ends: no renewal of them begins. Answers those that
- * get credentials of a later sign-in; undefined when a renewal is under way, whose tokens may be the newer ones.
+ * Holds the connections that rows of a file will replace, until the transaction ends: no renewal of them begins. Answers these;
+ * undefined when a renewal is under way, whose tokens may be the newer ones.
  */
 export async function holdReplaced(
   tx: Queryable,
   projectId: string,
   rows: readonly PortableRow[],
-): Promise<string[] | undefined> {
+): Promise<Replaced[] | undefined> {
   const came = `[${rows.map(({ row }) => row).join(',')}]`;
   const found = await tx.rows<{ id: string; is_renewed: boolean; is_signed_in: boolean }>(hold, [
     projectId,
     came,
   ]);
   if (found.some(({ is_renewed: isRenewed }) => isRenewed)) return undefined;
-  return found.flatMap(({ id, is_signed_in: isSignedIn }) => (isSignedIn ? [id] : []));
+  return found.map(({ id, is_signed_in: isSignedIn }) => ({ id, isSignedIn }));
 }
 
 const generations = statement(
@@ -60,15 +66,17 @@ const generations = statement(
   `SELECT id, generation::float8 AS generation FROM connection WHERE project_id = $1 AND id = ANY($2::uuid[]) ORDER BY id`,
 );
 
-/** What waits for better credentials than those before, or for a limit of these, goes on. */
-export async function goOn(tx: Queryable, projectId: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const rows = await tx.rows<{ id: string; generation: number }>(generations, [projectId, ids]);
-  for (const { id, generation } of rows) {
-    await openWindow(tx, [projectId, id], generation);
-    await hurry(tx, projectId, id);
+/** What waits for credentials that work goes on, and where somebody signed in later, what waits for a limit of those before. */
+export async function goOn(tx: Queryable, projectId: string, replaced: readonly Replaced[]): Promise<void> {
+  const signedIn = replaced.flatMap(({ id, isSignedIn }) => (isSignedIn ? [id] : []));
+  if (signedIn.length > 0) {
+    const rows = await tx.rows<{ id: string; generation: number }>(generations, [projectId, signedIn]);
+    for (const { id, generation } of rows) await openWindow(tx, [projectId, id], generation);
   }
+  for (const { id } of replaced.toSorted(byId)) await hurry(tx, projectId, id);
 }
+
+const byId = (a: Replaced, b: Replaced): number => (a.id < b.id ? -1 : 1);
 
 /** What of this room goes along with a project, in the order in which it comes in. */
 export const portableConnections: readonly Portable[] = [

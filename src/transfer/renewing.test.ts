@@ -76,4 +76,25 @@ describe('transfer/renewing', () => {
       { id: other, goes_on: false },
     ]);
   });
+
+  it('what waits for connections that were moved away goes on where they come back, by a file or by an undo', async () => {
+    const [back, left] = [await projects.connect({}), await projects.connect({}, { as_of: 'svc_now()' })];
+    const dueAmong = async (projectId: string): Promise<string[]> =>
+      (
+        await test.database.raw(
+          `SELECT id FROM lane WHERE project_id = '${projectId}' AND due_at <= svc_now() ORDER BY id`,
+        )
+      ).map(({ id }) => String(id));
+    for (const projectId of [projects.from, projects.to])
+      await test.database.raw(
+        `INSERT INTO lane (project_id, id, due_at)
+         SELECT '${projectId}', id::uuid, svc_now() + interval '5 minutes' FROM unnest('{${back},${left}}'::text[]) id`,
+      );
+    const { file } = await projects.moved();
+    await test.database.raw(`UPDATE connection SET as_of = svc_now() WHERE id = '${left}'`);
+    expect((await projects.imported(file)).replaced).toMatchObject({ connections: 1 });
+    expect([await dueAmong(projects.to), await dueAmong(projects.from)]).toEqual([[back], []]);
+    expect(await projects.transfer.undo(projects.from)).toBe(2);
+    expect(await dueAmong(projects.from)).toEqual([back, left].toSorted());
+  });
 });

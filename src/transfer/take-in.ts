@@ -1,4 +1,4 @@
-import { goOn, holdReplaced, movedGroups, untilRenewed } from '../connections/index.ts';
+import { goOn, holdReplaced, movedGroups, untilRenewed, type Replaced } from '../connections/index.ts';
 import { doneBefore, record } from '../events/index.ts';
 import type { AuditAction } from '../events/audit/schema.ts';
 import type { Queryable } from '../kit/db/database.ts';
@@ -69,11 +69,11 @@ async function writeIn(
   { vault, isFormerMove }: { vault: Ground['vault']; isFormerMove: boolean },
 ): Promise<Written> {
   // First, so that little is done in vain.
-  const signedIn: string[] = [];
+  const replaced: Replaced[] = [];
   for (const slice of inSlices(content['connections'] ?? [])) {
     const found = await holdReplaced(tx, projectId, slice);
     if (!found) throw new Renewing();
-    signedIn.push(...found);
+    replaced.push(...found);
   }
   await refuseClashes(tx, projectId, content);
   const came: Record<string, WrittenRows> = {};
@@ -90,7 +90,7 @@ async function writeIn(
     came[kind] = all;
   }
   const counts = countsOf(came, content);
-  await goOn(tx, projectId, signedIn);
+  await goOn(tx, projectId, replaced);
   const again = await deletedBefore(tx, projectId, came);
   // What was deleted since it leaked does not come to life.
   for (const kind of ['apiKeys', 'jwtKeys'] as const)
