@@ -33,17 +33,14 @@ describe('kit/http/linger', () => {
   const head = 'POST /do HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 7\r\n';
   const body = '{"n":1}';
 
-  test.each([
-    ['the body', `${head}\r\n${body.slice(0, 3)}`, body.slice(3)],
-    ['the headers', head, `\r\n${body}`],
-  ])(
-    'nothing is done of a request that was refused as too slow, though the rest of %s comes at once',
+  test(
+    'nothing is done of a request that was refused as too slow, though the rest of its body comes at once',
     { timeout: 20_000 },
-    async (_what, begin, rest) => {
-      socket.write(begin);
+    async () => {
+      socket.write(`${head}\r\n${body.slice(0, 3)}`);
       await expect.poll(() => answer, { timeout: 10_000 }).toMatch(/^HTTP\/1\.1 408 /);
       expect(answer).toContain('Nothing was done');
-      socket.write(`${rest}${head}\r\n${body}`);
+      socket.write(`${body.slice(3)}${head}\r\n${body}`);
       await wait(300);
       expect(done).toEqual([]);
       expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
