@@ -1,60 +1,32 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../kit/ids.ts';
 import { pause } from '../lanes/index.ts';
 import { openNode } from '../lanes/store/lanes.ts';
-import {
-  eventually,
-  good,
-  openDeliveryWorld,
-  startReceiver,
-  type DeliveryWorld,
-  type Receiver,
-} from './harness.fixture.ts';
+import { aDestination } from './destination.fixture.ts';
+import { eventually, good } from './harness.fixture.ts';
 import { keepMessages } from './index.ts';
 
 const leaseMs = 1_000;
 
 describe('deliveries/hand-over', () => {
-  let test: TestDatabase;
-  let world: DeliveryWorld;
-  let receiver: Receiver;
-  let to: string;
+  const at = aDestination('inbox', { leaseMs });
 
-  beforeAll(async () => {
-    test = await createTestDatabase();
-    receiver = await startReceiver();
-  });
-  afterAll(async () => {
-    await receiver.close();
-    await test.drop();
-  });
-  beforeEach(async () => {
-    receiver.answer = good;
-    receiver.received.length = 0;
-    world = openDeliveryWorld(test, { leaseMs });
-    const made = { name: 'inbox', type: 'webhook', metadata: { url: receiver.url } } as const;
-    to = (await world.deliveries.destinations.create(world.projectId, made)).id;
-  });
-  afterEach(() => world.close());
-
-  const rows = (text: string): Promise<Record<string, unknown>[]> => world.rows(text, [world.projectId]);
-  const works = () => rows('SELECT lane_id, state, attempt FROM work WHERE project_id = $1 ORDER BY seq');
+  const works = () => at.rows('SELECT lane_id, state, attempt FROM work WHERE project_id = $1 ORDER BY seq');
   const statuses = async () =>
-    (await rows('SELECT status, attempts FROM delivery WHERE project_id = $1 ORDER BY message_id')).map(
+    (await at.rows('SELECT status, attempts FROM delivery WHERE project_id = $1 ORDER BY message_id')).map(
       ({ status, attempts }) => [status, attempts],
     );
-  const times = (id: string | undefined): number => receiver.ids().filter((one) => one === id).length;
+  const times = (id: string | undefined): number => at.receiver.ids().filter((one) => one === id).length;
   const hand = async (count: number): Promise<string[]> => {
-    const offer = await world.deliveries.handOver.offer(await world.messages(to, count));
-    offer.kept(await keepMessages(test.database, offer.messages));
+    const offer = await at.world.deliveries.handOver.offer(await at.world.messages(at.to, count));
+    offer.kept(await keepMessages(at.test.database, offer.messages));
     return offer.messages.map(({ id }) => id);
   };
 
   it('sends at once what was kept, without a worker, and leaves no work', async () => {
     const ids = await hand(3);
     expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
-    expect(receiver.ids().toSorted()).toEqual(ids.toSorted());
+    expect(at.receiver.ids().toSorted()).toEqual(ids.toSorted());
     expect(await statuses()).toEqual([
       ['delivered', 1],
       ['delivered', 1],
@@ -63,26 +35,30 @@ describe('deliveries/hand-over', () => {
   });
 
   it('leaves to the lane what goes beyond eight at once, and wakes it', async () => {
-    receiver.answer = () => undefined;
+    at.receiver.answer = () => undefined;
     await hand(6);
     await hand(4);
     expect(await works()).toEqual([
-      ...Array.from({ length: 8 }, () => ({ lane_id: expect.not.stringMatching(to), state: 1, attempt: 1 })),
-      ...Array.from({ length: 2 }, () => ({ lane_id: to, state: 0, attempt: 0 })),
+      ...Array.from({ length: 8 }, () => ({
+        lane_id: expect.not.stringMatching(at.to),
+        state: 1,
+        attempt: 1,
+      })),
+      ...Array.from({ length: 2 }, () => ({ lane_id: at.to, state: 0, attempt: 0 })),
     ]);
-    expect(await rows('SELECT lane_id FROM wake WHERE project_id = $1')).toEqual([{ lane_id: to }]);
+    expect(await at.rows('SELECT lane_id FROM wake WHERE project_id = $1')).toEqual([{ lane_id: at.to }]);
   });
 
   it('what fails goes back to the lane of its destination, which tries it again under its id, and nothing more is sent past it', async () => {
-    receiver.answer = (response) => response.writeHead(500).end();
+    at.receiver.answer = (response) => response.writeHead(500).end();
     const [id = ''] = await hand(1);
-    const home = { lane_id: to, state: 0, attempt: 1 };
+    const home = { lane_id: at.to, state: 0, attempt: 1 };
     expect(await eventually(works, ([work]) => work?.['state'] === 0)).toEqual([home]);
-    receiver.answer = good;
+    at.receiver.answer = good;
     await hand(1);
-    expect(await works()).toEqual([home, { lane_id: to, state: 0, attempt: 0 }]);
-    await world.work();
-    await world.hurry();
+    expect(await works()).toEqual([home, { lane_id: at.to, state: 0, attempt: 0 }]);
+    await at.world.work();
+    await at.world.hurry();
     expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
     expect(times(id)).toBe(2);
     expect(await statuses()).toEqual([
@@ -92,55 +68,54 @@ describe('deliveries/hand-over', () => {
   });
 
   it('starts nothing for a destination that was disabled meanwhile', async () => {
-    const offer = await world.deliveries.handOver.offer(await world.messages(to, 1));
-    await pause(test.database, world.projectId, to, true);
-    const started = await keepMessages(test.database, offer.messages);
+    const offer = await at.world.deliveries.handOver.offer(await at.world.messages(at.to, 1));
+    await pause(at.test.database, at.world.projectId, at.to, true);
+    const started = await keepMessages(at.test.database, offer.messages);
     offer.kept(started);
     expect(started).toEqual([]);
-    expect(await works()).toEqual([{ lane_id: to, state: 0, attempt: 0 }]);
+    expect(await works()).toEqual([{ lane_id: at.to, state: 0, attempt: 0 }]);
   });
 
   it('starts nothing under a lane that this node has lost', async () => {
-    const offer = await world.deliveries.handOver.offer(await world.messages(to, 1));
-    await rows("UPDATE lane SET lease = gen_random_uuid() WHERE project_id = $1 AND kind = 'node'");
-    const started = await keepMessages(test.database, offer.messages);
+    const offer = await at.world.deliveries.handOver.offer(await at.world.messages(at.to, 1));
+    await at.rows("UPDATE lane SET lease = gen_random_uuid() WHERE project_id = $1 AND kind = 'node'");
+    const started = await keepMessages(at.test.database, offer.messages);
     offer.kept(started);
     expect(started).toEqual([]);
-    expect(await works()).toEqual([{ lane_id: to, state: 0, attempt: 0 }]);
+    expect(await works()).toEqual([{ lane_id: at.to, state: 0, attempt: 0 }]);
   });
 
   it('what was kept, and whose answer was lost, goes to the lane of its destination', async () => {
-    const offer = await world.deliveries.handOver.offer(await world.messages(to, 1));
-    await keepMessages(test.database, offer.messages);
+    const offer = await at.world.deliveries.handOver.offer(await at.world.messages(at.to, 1));
+    await keepMessages(at.test.database, offer.messages);
     offer.kept([]);
-    const home = { lane_id: to, state: 0, attempt: 0 };
+    const home = { lane_id: at.to, state: 0, attempt: 0 };
     expect(await eventually(works, ([work]) => work?.['state'] === 0)).toEqual([home]);
-    await world.work();
+    await at.world.work();
     expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
     expect(times(offer.messages[0]?.id)).toBe(1);
   });
 
   it('what a node that is gone had started is sent by another', async () => {
-    const node = { projectId: world.projectId, id: newId(), lease: newId() };
-    await openNode(test.database, node, 100);
-    const [message] = await world.messages(to, 1, { node });
-    expect(await keepMessages(test.database, message ? [message] : [])).toHaveLength(1);
-    await world.work({ leaseMs });
+    const node = { projectId: at.world.projectId, id: newId(), lease: newId() };
+    await openNode(at.test.database, node, 100);
+    const [message] = await at.world.messages(at.to, 1, { node });
+    expect(await keepMessages(at.test.database, message ? [message] : [])).toHaveLength(1);
+    await at.world.work({ leaseMs });
     expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
     expect(times(message?.id)).toBe(1);
-    const nodeLanes = () => rows("SELECT id FROM lane WHERE project_id = $1 AND kind = 'node'");
+    const nodeLanes = () => at.rows("SELECT id FROM lane WHERE project_id = $1 AND kind = 'node'");
     expect(await eventually(nodeLanes, (left) => left.length === 0)).toEqual([]);
   });
 
   it('a close waits for what is under way', async () => {
-    receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 300);
+    at.receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 300);
     await hand(2);
-    await world.close();
+    await at.world.deliveries.close();
     expect(await works()).toEqual([]);
     expect(await statuses()).toEqual([
       ['delivered', 1],
       ['delivered', 1],
     ]);
-    world = openDeliveryWorld(test, { leaseMs });
   });
 });

@@ -1,58 +1,34 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../kit/ids.ts';
-import {
-  eventually,
-  openDeliveryWorld,
-  startReceiver,
-  type DeliveryWorld,
-  type Receiver,
-} from '../harness.fixture.ts';
+import { aDestination } from '../destination.fixture.ts';
+import { eventually } from '../harness.fixture.ts';
 import { recordReplays } from './store.ts';
 
 describe('deliveries/replay, canceled while a step is recorded', () => {
-  let test: TestDatabase;
-  let world: DeliveryWorld;
-  let receiver: Receiver;
-  let mine: string;
-  beforeAll(async () => {
-    test = await createTestDatabase();
-    receiver = await startReceiver();
-  });
-  afterAll(async () => {
-    await receiver.close();
-    await test.drop();
-  });
-  beforeEach(async () => {
-    world = openDeliveryWorld(test);
-    const made = { name: 'mine', type: 'webhook', metadata: { url: receiver.url } } as const;
-    mine = (await world.deliveries.destinations.create(world.projectId, made)).id;
-  });
-  afterEach(() => world.close());
+  const at = aDestination('mine');
 
-  const rows = (text: string): Promise<Record<string, unknown>[]> => world.rows(text, [world.projectId]);
   const waiting = () =>
-    rows(`SELECT FROM pg_stat_activity
+    at.rows(`SELECT FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock' AND $1::uuid IS NOT NULL`);
 
   it('takes back what that step queued', async () => {
-    const worker = await world.work();
-    const messages = await world.queue(mine, 2);
-    const works = () => rows(`SELECT seq, kind FROM work WHERE project_id = $1 ORDER BY seq`);
+    const worker = await at.world.work();
+    const messages = await at.world.queue(at.to, 2);
+    const works = () => at.rows(`SELECT seq, kind FROM work WHERE project_id = $1 ORDER BY seq`);
     await eventually(works, (left) => left.length === 0);
     await worker.stop(1_000);
-    const { replayId = '' } = await world.deliveries.replays.start(world.projectId, {
-      filter: { destination: mine },
+    const { replayId = '' } = await at.world.deliveries.replays.start(at.world.projectId, {
+      filter: { destination: at.to },
     });
     const lease = newId();
-    const [work] = await world.rows(
+    const [work] = await at.world.rows(
       `UPDATE work SET state = 1, attempt = 1, lease = $2 WHERE project_id = $1 RETURNING seq`,
-      [world.projectId, lease],
+      [at.world.projectId, lease],
     );
     const step = { place: messages.toSorted().at(-1), status: 'queued', messages } as const;
-    const { projectId } = world;
+    const { projectId } = at.world;
     let canceled: Promise<{ status: string }> | undefined;
-    await test.database.transaction(async (tx) => {
+    await at.test.database.transaction(async (tx) => {
       const held = await recordReplays(tx, [
         {
           projectId,
@@ -60,7 +36,7 @@ describe('deliveries/replay, canceled while a step is recorded', () => {
           lease,
           mark: null,
           replayId,
-          destinationId: mine,
+          destinationId: at.to,
           done: true,
           waitMs: 0,
           spent: false,
@@ -68,7 +44,7 @@ describe('deliveries/replay, canceled while a step is recorded', () => {
         },
       ]);
       expect(held).toEqual([true]);
-      canceled = world.deliveries.replays.cancel(projectId, replayId);
+      canceled = at.world.deliveries.replays.cancel(projectId, replayId);
       expect(await eventually(waiting, (blocked) => blocked.length > 0)).toHaveLength(1);
     });
     expect(await canceled).toMatchObject({
@@ -76,7 +52,7 @@ describe('deliveries/replay, canceled while a step is recorded', () => {
       progress: { queued: 0, delivered: 0, failed: 0, pending: 0 },
     });
     expect(await works()).toEqual([]);
-    expect(await rows('SELECT status, replay_id FROM delivery WHERE project_id = $1')).toEqual(
+    expect(await at.rows('SELECT status, replay_id FROM delivery WHERE project_id = $1')).toEqual(
       messages.map(() => ({ status: 'delivered', replay_id: null })),
     );
   });
