@@ -1,10 +1,11 @@
 import { Type, type Static } from 'typebox';
 import { record, type Reach } from '../../events/index.ts';
+import { acceptingNothing } from '../../kit/db/lost-commit.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { newId } from '../../kit/ids.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
-import { withhold } from '../../lanes/index.ts';
+import { unpark, withhold } from '../../lanes/index.ts';
 import { load, withPayloads } from '../../operations/index.ts';
 import { operationFilter } from '../../operations/schema.ts';
 import { mostAtOnce, noteRequest, orRefused, refusedOf } from './of-many.ts';
@@ -95,8 +96,10 @@ async function cancel(
   operationId: string,
   seq: string,
 ): Promise<void> {
+  const waiting = { projectId, seq, ref: operationId, lease: newId() };
+  await acceptingNothing(unpark(ground.database, 'write', waiting));
   await ground.database.transaction(async (tx) => {
-    const marked = await withhold(tx, 'write', { projectId, seq, ref: operationId, lease: newId() });
+    const marked = await withhold(tx, 'write', waiting);
     const [item] = marked ? await load(tx, [marked]) : [];
     if (!item) throw goesOn('It is being sent.');
     const whole = await withPayloads(tx, item);

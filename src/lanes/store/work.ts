@@ -115,13 +115,37 @@ const markParked = statement(
   RETURNING w.seq`,
 );
 
-/** Takes work that waits out of its lane, for who ends it in the same transaction; none of it was started. What is under way is left. */
+/**
+ * Makes parked work ready before its turn: its take looks again. Like an acceptance that parks, it holds a turn before its own until the
+ * commit, or the turn could pass to a locked row; where all of them are being taken away, it leaves the work parked.
+ */
+const unparkItem = statement(
+  'work_unpark',
+  `WITH standing AS MATERIALIZED (
+    SELECT e.seq FROM turn mine CROSS JOIN LATERAL (
+      SELECT e.seq FROM turn e WHERE e.project_id = mine.project_id AND e.order_key = mine.order_key AND e.seq < mine.seq
+      ORDER BY e.seq DESC LIMIT 1 FOR KEY SHARE OF e SKIP LOCKED) e
+    WHERE mine.project_id = $1 AND mine.seq = $2),
+  chosen AS MATERIALIZED (
+    SELECT w.project_id, w.seq FROM work w
+    WHERE w.project_id = $1 AND w.seq = $2 AND w.kind = $3 AND w.ref = $4 AND w.state = 2 AND w.lease IS NULL
+      AND (EXISTS (SELECT FROM standing) OR ${itsTurn}) FOR UPDATE OF w SKIP LOCKED),
+  ready AS (
+    UPDATE work w SET state = 0 FROM chosen c WHERE w.project_id = c.project_id AND w.seq = c.seq
+    RETURNING w.project_id, w.lane_id, svc_now() AS due_at)
+  ${woken('SELECT * FROM ready')}`,
+);
+
+/**
+ * Takes work that waits out of its lane, for who ends it in the same transaction; none of it was started. What is under way is left. So
+ * is what is parked: its turn may come before the commit, and passes over a locked row, which would stay parked after a rollback.
+ */
 const withholdItem = statement(
   'work_withhold',
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   chosen AS MATERIALIZED (
     SELECT project_id, seq FROM work WHERE project_id = $1 AND seq = $2 AND kind = $3 AND ref = $4
-      AND (state = 0 OR (state = 2 AND lease IS NULL)) FOR UPDATE SKIP LOCKED),
+      AND state = 0 FOR UPDATE SKIP LOCKED),
   m AS (
     UPDATE work w SET lease = $5, state = 1 FROM chosen c WHERE w.project_id = c.project_id AND w.seq = c.seq
     RETURNING w.*, true AS expired, false AS of_node)
@@ -170,6 +194,15 @@ export function doubt(
   after: Pick<Marked, 'projectId' | 'seq'>,
 ): Promise<Marked[]> {
   return db.rows(doubtItems, [kind, lease, after.projectId, after.seq]);
+}
+
+/** Outside of any transaction, before {@link withhold}: for work of a kind that may be parked. */
+export async function unpark(
+  db: Database,
+  kind: string,
+  { projectId, seq, ref }: Pick<Marked, 'projectId' | 'seq' | 'ref'>,
+): Promise<void> {
+  await db.rows(unparkItem, [projectId, seq, kind, ref]);
 }
 
 /** Work of a kind that waits, as `lease` holds it until the transaction ends; undefined where it is under way, or done. */

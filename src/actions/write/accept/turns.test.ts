@@ -21,6 +21,7 @@ import type { Intake, WorkItem } from '../../../operations/index.ts';
 import { settle } from '../record/settle.ts';
 import { insertGroup } from '../../../operations/store/accept.ts';
 import { claim, firstProject, fold, type HeldLane } from '../../../lanes/store/lanes.ts';
+import { unpark, withhold } from '../../../lanes/store/work.ts';
 import { record } from '../../../operations/store/record.ts';
 
 describe('write/turns', () => {
@@ -197,6 +198,7 @@ describe('write/turns', () => {
     expect(sent).toEqual([1]);
   });
 
+  const settled = (item: WorkItem) => settle(item, applied(item), { baseMs: 1, capMs: 1, random: () => 0 });
   const hold = async (): Promise<HeldLane> => {
     await fold(test.database);
     const request = { perProject: 5, limit: 5, lease: randomUUID(), leaseMs: 60_000 };
@@ -204,6 +206,59 @@ describe('write/turns', () => {
     if (!lane) throw new Error('no lane is due');
     return lane;
   };
+
+  it('takes what was withheld and left again, also where its turn came meanwhile', async () => {
+    const laneId = randomUUID();
+    await operations.acceptQueued(update(1, { laneId }));
+    const { operationId: ref } = await operations.acceptQueued(update(2, { laneId }));
+    const lane = await hold();
+    const [first, ...more] = await take(test.database, [{ ...lane, room: 20 }]);
+    expect(more).toEqual([]);
+    const [{ seq }] = (await test.database.raw('SELECT seq FROM work WHERE state = 2')) as [{ seq: string }];
+    const waiting = { projectId, seq, ref, lease: newId() };
+    await unpark(test.database, 'write', waiting);
+    const left = test.database.transaction(async (tx) => {
+      expect(await withhold(tx, 'write', waiting)).toMatchObject({ ref });
+      expect(await record(test.database, [settled(first as WorkItem)])).toEqual([true]);
+      throw new Error('its node died');
+    });
+    await expect(left).rejects.toThrow('its node died');
+    expect(await take(test.database, [{ ...lane, room: 20 }])).toMatchObject([{ operationId: ref }]);
+  });
+
+  it('passes every turn on while what waits is withheld and left again', async () => {
+    await startWorker();
+    const accepted: Promise<{ operationId: string }>[] = [];
+    const laneId = randomUUID();
+    for (let n = 0; n < 100; n += 1) {
+      const orderKeys = [`i/contacts/${n % 3}`, `i/contacts/${(n + 1) % 3}`];
+      accepted.push(operations.acceptQueued(update(n, { laneId, orderKeys, records: [{}, {}] })));
+    }
+    await Promise.all(accepted);
+    const leave = async (): Promise<void> => {
+      const [one] = await test.database.raw(
+        `SELECT seq, ref FROM work WHERE state = 2 ORDER BY seq LIMIT 1 OFFSET floor(random() * 3)`,
+      );
+      if (!one) return;
+      const waiting = { projectId, ...(one as { seq: string; ref: string }), lease: newId() };
+      await unpark(test.database, 'write', waiting);
+      const left = test.database.transaction(async (tx) => {
+        await withhold(tx, 'write', waiting);
+        await wait(20);
+        throw new Error('its node died');
+      });
+      await expect(left).rejects.toThrow('its node died');
+    };
+    await until(
+      'everything ended',
+      async () => {
+        await Promise.all([leave(), leave(), leave()]);
+        return (await count(test.database, 'work')) === 0;
+      },
+      25_000,
+    );
+    expect(sent).toHaveLength(100);
+  }, 40_000);
 
   it('takes the more urgent first: interactive, write, read, backfill', async () => {
     const laneId = randomUUID();
@@ -250,9 +305,7 @@ describe('write/turns', () => {
     const [first, other, ...more] = await take(test.database, [{ ...lane, room: 20 }]);
     if (!first || !other) throw new Error('nothing was taken');
     expect(more).toEqual([]);
-    const done = (item: typeof first) =>
-      settle(item, applied(item), { baseMs: 1, capMs: 1, random: () => 0 });
-    expect(await record(test.database, [done(first), done(other)])).toEqual([true, true]);
+    expect(await record(test.database, [settled(first), settled(other)])).toEqual([true, true]);
     const found = declaredStatements().find(({ name }) => name === 'work_take');
     const client = new Client({ connectionString: test.url });
     await client.connect();
