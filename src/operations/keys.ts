@@ -26,6 +26,7 @@ export async function findEarlierUse(
   return {
     operationId: row.operation_id,
     ended: row.status !== 'in_progress',
+    attempts: row.attempts ?? 0,
     request: row.request ?? {},
     ...(row.answer_status === null || row.resolved
       ? {}

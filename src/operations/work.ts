@@ -58,6 +58,8 @@ export interface EarlierUse {
   operationId: string;
   /** Whether the operation has ended. */
   ended: boolean;
+  /** Of which it was recorded what they came to. */
+  attempts: number;
   /** As it was accepted. */
   request: Record<string, unknown>;
   /** Absent while a synchronous write is in flight, if its node died, for queued work, and where it was resolved since. */

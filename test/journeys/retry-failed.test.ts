@@ -4,6 +4,7 @@ import {
   effects,
   fault,
   install,
+  requestsOf,
   simulator,
   type Customer,
   type ProblemBody,
@@ -318,4 +319,47 @@ describe('test/journeys/retry-failed', () => {
     expect(other).toMatchObject({ status: 400, body: { issues: [{ in: 'header', name: 'retry-failed' }] } });
     expect(await made('No key')).toBe(0);
   });
+
+  it('a retry does not answer with what may still be taken back', async () => {
+    const id = await idOf('Busy');
+    const path = `/companies/${id}`;
+    const update = (city: string, given = {}) => ({
+      groupRef: 'acme',
+      type: 'update',
+      record: { id, city },
+      ...given,
+    });
+    await fault(platform.hubspot, {
+      method: 'PATCH',
+      path,
+      fault: { kind: 'status', status: 400 },
+      times: 1,
+    });
+    const key = newKey();
+    const first = (await write(update('again'), key)).body.operationId;
+    await fault(platform.hubspot, { method: 'PATCH', path, fault: { kind: 'hang' }, times: 1 });
+    await write(update('before', { mode: 'asynchronous' }), newKey());
+    await expect
+      .poll(async () => (await requestsOf(platform.hubspot)).some(({ body }) => body.includes('"before"')))
+      .toBe(true);
+    const waits = write(update('again'), key);
+    await expect.poll(() => test.database.raw('SELECT FROM work WHERE state = 2')).toHaveLength(1);
+    expect(await retry(first)).toMatchObject({ status: 409, body: { code: 'operation-in-progress' } });
+    const filter = { groupRef: 'acme', object: 'companies' };
+    const many = await platform.call<{ results: { operationId: string }[] }>(
+      'POST',
+      '/projects/default/operations:retry',
+      { filter },
+    );
+    expect(many.body.results.find(({ operationId }) => operationId === first)).toEqual({
+      operationId: first,
+      refused: { code: 'operation-in-progress', detail: expect.stringContaining('taken back') as string },
+    });
+    expect((await waits).body.code).toBe('record-busy');
+    const retried = await retry(first);
+    expect([retried.status, isReplay(retried)]).toEqual([200, false]);
+    expect(await acme.operation(retried.body.operationId)).toMatchObject({ retryOf: first });
+    const same = await retry(first);
+    expect([same.body.operationId, isReplay(same)]).toEqual([retried.body.operationId, true]);
+  }, 60_000);
 });

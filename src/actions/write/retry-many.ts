@@ -4,6 +4,7 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import { refuse } from '../../kit/problem.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 import { operationFilter, type Operation } from '../../operations/schema.ts';
+import { refuseUnsettled } from './accept/again.ts';
 import { mostAtOnce, noteRequest, orRefused, refusedOf } from './of-many.ts';
 import { accept, defaultDeadlineHours, planFor, retryOptions, type AskedAgain } from './retry.ts';
 import type { WriteDeps } from './writes.ts';
@@ -104,8 +105,11 @@ async function retryOne(
   { id: operationId, retriedBy }: Operation,
   asked: AskedAgain | undefined,
 ): Promise<RetriedOperation> {
-  if (retriedBy !== undefined) return { operationId, retriedBy, replayed: true };
   const end = await orRefused(async () => {
+    if (retriedBy !== undefined) {
+      await refuseUnsettled(deps.operations, reach.projectId, operationId);
+      return { retriedBy, replayed: true as const };
+    }
     const planned = await planFor(deps, await deps.operations.written(reach, operationId));
     if (!asked) return {};
     const { operationId: by, replayed } = await accept(deps, planned, asked);

@@ -12,7 +12,7 @@ import {
   type WrittenOperation,
 } from '../../operations/index.ts';
 import { refuseDead } from '../target.ts';
-import { keyOfRetry } from './accept/again.ts';
+import { keyOfRetry, refuseUnsettled } from './accept/again.ts';
 import { planAgain } from './prepare/plan.ts';
 import { orderKeysOf } from './prepare/prepare.ts';
 import { WriteAccepted } from './schema.ts';
@@ -60,6 +60,7 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         const written = await deps.operations.written(reach, params.operationId);
         const { retriedBy } = written.operation;
         const deadlineHours = body?.retryPolicy?.deadlineHours ?? defaultDeadlineHours;
+        if (retriedBy) await refuseUnsettled(deps.operations, reach.projectId, params.operationId);
         const { operationId, replayed } = retriedBy
           ? { operationId: retriedBy, replayed: true }
           : await accept(deps, await planFor(deps, written), { requestId: id, deadlineHours });
@@ -161,6 +162,7 @@ export async function accept(
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     key: keyOfRetry(id),
   });
-  if (!accepted.replayed) noteDone();
+  if (accepted.replayed) await refuseUnsettled(deps.operations, projectId, id);
+  else noteDone();
   return accepted;
 }

@@ -55,10 +55,10 @@ export function claimKeys(first: number, candidates: string): string {
 const findKey = statement(
   'key_find',
   `SELECT d.operation_id, encode(d.hash, 'hex') AS hash, d.status AS answer_status, d.response, d.expires_at <= svc_now() AS expired,
-    o.status, o.request, o.resolved
+    o.status, o.attempts, o.request, o.resolved
   FROM idempotency d
   LEFT JOIN LATERAL (
-    SELECT o.status, o.request, o.unknown > 0 AND EXISTS (SELECT FROM record r
+    SELECT o.status, o.attempts, o.request, o.unknown > 0 AND EXISTS (SELECT FROM record r
       WHERE r.project_id = d.project_id AND r.operation_id = d.operation_id AND r.resolution IS NOT NULL) AS resolved
     FROM operation o
     WHERE o.project_id = d.project_id AND o.id = d.operation_id AND ${isKept} LIMIT 1) o ON true
@@ -92,6 +92,7 @@ export interface KeyRow {
   expired: boolean;
   /** Of the operation; null when its history is gone, or no more to be kept. */
   status: 'in_progress' | 'success' | 'failure' | null;
+  attempts: number | null;
   request: Record<string, unknown> | null;
   /** Whether somebody has said since what became of a record of unknown outcome. */
   resolved: boolean | null;

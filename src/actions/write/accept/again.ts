@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { wholeProject } from '../../../events/index.ts';
-import { Problem } from '../../../kit/problem.ts';
+import { Problem, problem } from '../../../kit/problem.ts';
 import {
   isNotDone,
   isUnresolved,
+  type EarlierUse,
   type KeyClaim,
   type Operations,
   type WrittenOperation,
@@ -44,6 +45,34 @@ export async function repetitionOf(
     else if (!written && (await operations.earlierUse(projectId, claim))) at = { claim };
     else return { claim: at.claim };
   }
+}
+
+/**
+ * Throws while it is open whether a failed operation is written again by the one that stands in its place: a synchronous write of which
+ * nothing is recorded may be taken back, and nothing tells of it then.
+ */
+export async function refuseUnsettled(
+  operations: Pick<Operations, 'earlierUse'>,
+  projectId: string,
+  operationId: string,
+): Promise<void> {
+  const use = await operations.earlierUse(projectId, keyOfRetry(operationId)).catch(whereErased);
+  if (use === 'erased' || (use && !mayBeTakenBack(use))) return;
+  throw problem('operation-in-progress', {
+    detail: 'A synchronous write stands in its place that may still be taken back. Nothing was done.',
+    remedy: 'Send the same request again after `retryAfter`.',
+    retryAfterSeconds: 5,
+  });
+}
+
+function mayBeTakenBack({ ended, attempts, request }: EarlierUse): boolean {
+  return !ended && attempts === 0 && request['mode'] === 'synchronous';
+}
+
+/** What was written again stays so, also where nothing of it is kept. */
+function whereErased(error: unknown): 'erased' {
+  if (error instanceof Problem && error.code === 'operation-erased') return 'erased';
+  throw error;
 }
 
 /** The history of an operation is kept for a time of its own. */

@@ -168,6 +168,7 @@ describe('write/keys', () => {
     expect(second.earlier).toEqual({
       operationId: first.operationId,
       ended: true,
+      attempts: 1,
       request: { type: 'create' },
       answer: { status: 200, body: { operationId: first.operationId, text: 'a\u0000\ud83d\ude00' } },
     });
@@ -176,7 +177,7 @@ describe('write/keys', () => {
 
   it('says that a write was accepted that was erased after its key was found', async () => {
     const { operationId } = await queue(claim('k'));
-    const earlier = { operationId, ended: true, request: {} };
+    const earlier = { operationId, ended: true, attempts: 1, request: {} };
     await clearLedger(test.database);
     await expect(
       replay(nodes[0], projectId, earlier, { requestId: 'r', mode: 'synchronous' }),
