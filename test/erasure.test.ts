@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProxyLog } from '../src/actions/proxy/log-writer.ts';
 import { historiesOf } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
+import type { Target } from '../src/installations/index.ts';
+import type { Ground } from '../src/kit/ground.ts';
 import { newId } from '../src/kit/ids.ts';
+import { createLog } from '../src/kit/log.ts';
+import { createExchangeLog } from '../src/operations/exchanges/exchange-log.ts';
+import type { ProviderClient } from '../src/providers/index.ts';
 import { eraseSome } from '../src/retention/erasures.ts';
 import { createRetention } from '../src/retention/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -55,6 +61,20 @@ const stays: Record<string, string> = {
   topic: 'the builder’s',
   turn: 'work that is under way; hashed',
   work: 'work that is under way; ids alone',
+};
+
+const nowhere = {
+  integrationId: newId(),
+  installationId: newId(),
+  connectionId: newId(),
+  provider: 'hubspot',
+};
+const answering: ProviderClient = {
+  send(request, _maySend, told) {
+    const result = { answer: { status: 200, headers: {}, body: '{}' } };
+    told?.({ request, result, id: newId(), totalMs: 1 });
+    return Promise.resolve(result);
+  },
 };
 
 interface Column {
@@ -131,6 +151,34 @@ describe('test/erasure', () => {
       }
     return found;
   }
+
+  it('is not outlived by what waited in the memory of a node until it was done', async () => {
+    const projectId = newId();
+    const [log, operationId] = [createLog('error'), newId()];
+    const lines = createProxyLog({ database: test.database, log } as Ground, { proxyLogKeepDays: 7 });
+    const exchanges = createExchangeLog({ database: test.database, log }, 7);
+    const called = async (groupRef: string): Promise<void> => {
+      const target = { ...nowhere, projectId, groupRef } as Target;
+      const times = { status: 200, problem: undefined, providerMs: 1, totalMs: 1 };
+      lines.note({ target, id: newId(), method: 'GET', path: '/', ...times });
+      const of = { projectId, operationId, groupRef, attempt: 1, withGoodAnswers: true };
+      await exchanges.watch(answering, of).send({ method: 'GET', path: '/' });
+    };
+    const kept = (table: string) =>
+      test.database.raw(`SELECT group_ref FROM ${table} WHERE project_id = $1 ORDER BY id`, [projectId]);
+    const histories = historiesOf(readConfig({}));
+    const { erasures } = createRetention(test.database, histories);
+    await called('acme');
+    await called('globex');
+    const { id } = await erasures.start(projectId, { groupRef: 'acme' });
+    while (await eraseSome(test.database, histories, 100));
+    expect(await erasures.get(projectId, id)).toMatchObject({ status: 'done' });
+    await called('acme');
+    await Promise.all([lines.close(), exchanges.close()]);
+    const others = [{ group_ref: 'globex' }, { group_ref: 'acme' }];
+    expect(await kept('proxy_log')).toEqual(others);
+    expect(await kept('exchange')).toEqual(others);
+  });
 
   it('leaves nothing of a group in any column of any table but those that say why', async () => {
     const tables = await tablesOf();

@@ -94,6 +94,7 @@ const exceptions: Record<string, string> = {
     'the name is shown with the installation, which a list must not ask for one by one',
   'installations reads integration': 'the target of an action is one joined row, read on the hot path',
   'installations reads revision': 'the same',
+  'kit reads erasure': 'a part of the statements that store late what an erasure has removed by then',
   'lanes reads clock': 'not the table: a part of the statements that this fragment is put into',
   'operations reads ab_batch': 'the gauge of what waits counts open batches too, in one statement',
   'operations reads connection': 'the gauge of what waits tells dead credentials apart in one statement',

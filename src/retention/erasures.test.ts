@@ -4,6 +4,7 @@ import { eraseProxyLog, proxyLogPartitions } from '../actions/proxy/index.ts';
 import { eraseCustomers } from '../connections/index.ts';
 import { eraseMessages, messagePartitions } from '../deliveries/index.ts';
 import { eraseEvents, eventPartitions } from '../events/index.ts';
+import { statement } from '../kit/db/statement.ts';
 import { newId } from '../kit/ids.ts';
 import { eraseOperations, historyPartitions } from '../operations/index.ts';
 import { eraseSome } from './erasures.ts';
@@ -16,6 +17,10 @@ const histories: History[] = [
   { kind: 'proxyLogs', tables: proxyLogPartitions, keepDays: 7, erase: eraseProxyLog },
 ];
 const nobody = '0190a000-0000-7000-8000-000000000001';
+const insertEvent = statement(
+  'test_insert_event',
+  `INSERT INTO event (project_id, id, type, group_ref, data) VALUES ($1, $2, 'connection.created', 'acme', '{}')`,
+);
 
 describe('retention/erasures', () => {
   let test: TestDatabase;
@@ -109,6 +114,38 @@ describe('retention/erasures', () => {
     expect(await erasures.get(projectId, id)).toMatchObject({ status: 'done', removed: { customers: 1 } });
     const kept = await raw('SELECT state_hash FROM oauth_flow WHERE project_id = $1', [projectId]);
     expect(kept).toEqual([{ state_hash: Buffer.from(`${projectId}since`) }]);
+  });
+
+  it('removes what was made until then by the clock of the database, where that of the node is behind it', async () => {
+    const projectId = newId();
+    await raw(`UPDATE clock SET shift = '1 minute'`, []);
+    try {
+      for (const ago of ['1 second', '-30 seconds'])
+        await raw(
+          `INSERT INTO event (project_id, id, type, group_ref, data)
+          VALUES ($1, svc_uuid_floor(svc_now() - $2::interval), 'connection.created', 'acme', '{}')`,
+          [projectId, ago],
+        );
+      const { erasures } = createRetention(test.database, histories);
+      const { id } = await erasures.start(projectId, { groupRef: 'acme' });
+      await eraseAll(100);
+      expect(await erasures.get(projectId, id)).toMatchObject({ status: 'done', removed: { events: 1 } });
+    } finally {
+      await raw(`UPDATE clock SET shift = '0'`, []);
+    }
+  });
+
+  it('waits for a change that was under way when it was asked for, and removes what it stored', async () => {
+    const projectId = newId();
+    const { erasures } = createRetention(test.database, histories);
+    let id = '';
+    await test.database.transaction(async (tx) => {
+      await tx.rows(insertEvent, [projectId, newId()]);
+      ({ id } = await erasures.start(projectId, { groupRef: 'acme' }));
+      expect(await eraseSome(test.database, histories)).toBe(false);
+    });
+    await eraseAll(100);
+    expect(await erasures.get(projectId, id)).toMatchObject({ status: 'done', removed: { events: 1 } });
   });
 
   it('removes what was made of one group until then, says what, and leaves the others', async () => {

@@ -20,13 +20,21 @@ export interface ErasureRow {
 
 const insert = statement(
   'erasure_insert',
-  'INSERT INTO erasure (project_id, id, group_ref, until, place) VALUES ($1, $2, $3, $4, $5) RETURNING *',
+  `INSERT INTO erasure (project_id, id, group_ref, until, place) VALUES ($1, $2, $3, greatest($4::uuid, svc_uuid_floor(svc_now())), $5)
+  RETURNING *`,
 );
 const find = statement('erasure_find', 'SELECT * FROM erasure WHERE project_id = $1 AND id = $2');
-/** The oldest first; one that another node has in hand is left to it. As text a time keeps its microseconds. */
+/**
+ * The oldest first; one that another node has in hand is left to it. What changes were under way when it was asked for, and did not see it,
+ * have ended: what they stored is found. As text a time keeps its microseconds.
+ */
 const next = statement(
   'erasure_next',
-  `SELECT *, created_at::text AS asked_at FROM erasure WHERE status = 'running' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  `SELECT *, created_at::text AS asked_at FROM erasure e WHERE status = 'running' AND NOT EXISTS (
+    SELECT FROM pg_stat_activity a
+    WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.backend_xid IS NOT NULL
+      AND a.xact_start < e.created_at + interval '1 second' - (svc_now() - now()))
+  ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 const move = statement(
   'erasure_move',
@@ -34,6 +42,7 @@ const move = statement(
   WHERE project_id = $1 AND id = $2`,
 );
 
+/** `until`: an id of now, of this node. Where its clock is behind the database's, the database's counts. */
 export type NewErasure = Pick<ErasureRow, 'project_id' | 'id' | 'group_ref' | 'until' | 'place'>;
 
 export async function insertErasure(

@@ -1,5 +1,6 @@
 import type { Reach } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
+import { erasedUntil } from '../../kit/db/erasing.ts';
 import { isTaken } from '../../kit/db/faults.ts';
 import { statement } from '../../kit/db/statement.ts';
 
@@ -57,7 +58,10 @@ const insert = statement(
   `INSERT INTO proxy_log (${names})
    SELECT ${names}
    FROM unnest($1::integer[], ${arrays(callColumns, 2)}) AS c(n, ${listed(callColumns)})
-   JOIN unnest(${arrays(targetColumns, 2 + callColumns.length)}) WITH ORDINALITY AS t(${listed(targetColumns)}, n) USING (n)`,
+   JOIN (
+     SELECT *, ${erasedUntil('t.project_id', 't.group_ref')} AS erased_until
+     FROM unnest(${arrays(targetColumns, 2 + callColumns.length)}) WITH ORDINALITY AS t(${listed(targetColumns)}, n) OFFSET 0) t USING (n)
+   WHERE coalesce(c.id >= erased_until, true)`,
 );
 
 const search = statement(
@@ -70,7 +74,7 @@ const search = statement(
    ORDER BY id DESC LIMIT $10`,
 );
 
-/** Writes all or none. Does nothing for a batch that is there already (its answer was lost). `target`: one object for all its calls. */
+/** Writes all that no erasure removes meanwhile, or none. Does nothing for a batch that is there already (its answer was lost). `target`: one object for all its calls. */
 export async function insertLogRows<Target extends object>(
   db: Queryable,
   calls: readonly { target: Target; call: ProxyLogCall }[],

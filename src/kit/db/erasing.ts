@@ -51,6 +51,16 @@ export const chosenOf = (
 export const ofChosen = (key: string): string =>
   `project_id = $1 AND ${key} > $3 AND ${key} < $4 AND ${key} = ANY (ARRAY (SELECT id FROM chosen))`;
 
+const untilOf = (project: string, group: string): string =>
+  `(SELECT e.until FROM erasure e WHERE e.project_id = ${project} AND coalesce(e.group_ref, '') = ${group} ORDER BY e.until DESC LIMIT 1)`;
+
+/**
+ * Until when the last erasure removes what is of a group, as a UUIDv7; NULL without one. What waited in the memory of a node and is
+ * older is not stored any more. Two looks into an index, however many erasures there were: a join goes through all of them.
+ */
+export const erasedUntil = (project: string, group: string): string =>
+  `greatest(${untilOf(project, `coalesce(${group}, '')`)}, ${untilOf(project, `''`)})`;
+
 /** The answer; `gone` lists CTEs with the rows that were removed. */
 export const erasedOf = (
   gone: readonly string[],

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { isTaken } from '../../kit/db/faults.ts';
-import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
+import { chosenOf, erasedOf, erasedUntil, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ExchangeRow } from './exchange.ts';
 
@@ -28,7 +28,8 @@ const insert = statement(
   'exchange_insert',
   `INSERT INTO exchange (${names})
   SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')}) AS x(${names})
-  WHERE project_id = ANY (ARRAY (SELECT p FROM unnest($${columns.length + 1}::uuid[]) p WHERE svc_keeps(p, 'exchanges')))`,
+  WHERE project_id = ANY (ARRAY (SELECT p FROM unnest($${columns.length + 1}::uuid[]) p WHERE svc_keeps(p, 'exchanges')))
+    AND coalesce(x.id >= ${erasedUntil('x.project_id', 'x.group_ref')}, true)`,
 );
 
 const list = statement(
@@ -44,7 +45,7 @@ const erase = statement(
   ${erasedOf(['exchanges'])}`,
 );
 
-/** Writes those of projects that want them, all or none. Does nothing for a batch that is there already (its answer was lost). */
+/** Writes those of projects that want them and did not erase them meanwhile, all or none. Does nothing for a batch that is there already (its answer was lost). */
 export async function insertExchanges(db: Queryable, rows: readonly ExchangeRow[]): Promise<void> {
   try {
     await db.rows(insert, [
