@@ -8,7 +8,7 @@ import type { NewSecondFactor, PasswordChange, Session } from './schema.ts';
 import { beginSecondFactor, confirmSecondFactor } from './second-factor.ts';
 import { sessionIsOver, type Visitor } from './sessions.ts';
 import { checkPassword, type SignInDeps } from './sign-in.ts';
-import { projectsOf } from './store/members.ts';
+import { projectNamesOf, projectsOf } from './store/members.ts';
 import * as persons from './store/persons.ts';
 import { deleteSecondFactor } from './store/second-factors.ts';
 import * as sessionStore from './store/sessions.ts';
@@ -66,7 +66,7 @@ export function createAccount(deps: SignInDeps): Account {
     },
     async changePassword(who, { currentPassword, newPassword }, visitor) {
       await prove(deps, who, currentPassword, visitor);
-      await assertFit(database, newPassword, who.email);
+      assertFit(newPassword, who.email, await projectNamesOf(database, who.id));
       const hash = await passwords.hash(newPassword);
       await secure(who, { password: 'changed' }, (tx) => persons.setPersonPassword(tx, who.id, hash));
     },

@@ -10,7 +10,7 @@ import type { AcceptInvitationRequest, InvitationLook } from './schema.ts';
 import { assertPassword, type Visitor } from './sessions.ts';
 import { deleteSecondFactor } from './store/second-factors.ts';
 import { findInvitation, takeInvitation, type InvitationRow } from './store/invitations.ts';
-import { joinProject, listEveryProject, lockMembers, putMember } from './store/members.ts';
+import { joinProject, listEveryProject, lockMembers, projectNamesOf, putMember } from './store/members.ts';
 import * as persons from './store/persons.ts';
 import { deleteSessions, type SessionRecord } from './store/sessions.ts';
 
@@ -86,7 +86,7 @@ async function acceptRow(
     if (!proved) return { answer: await sessions.again(signedIn?.hash ?? '') };
     return enter(deps, known.id, visitor, { by: 'password', hash: proved.password });
   }
-  await assertFit(ground.database, required(password), email);
+  assertFit(required(password), email, await projectNames(ground.database, row, known));
   const hash = await passwords.hash(required(password));
   if (known) return reset(deps, row, { ...known, hash }, visitor);
   const person = { id: newId(), email, name, password: hash, invited: row.email !== null };
@@ -121,6 +121,17 @@ async function whose(
   if (email === undefined)
     throw refuse([{ in: 'body', name: 'email', detail: 'is required, since the link names none' }]);
   return { email, known: await persons.findPersonByEmail(db, email) };
+}
+
+/** Of what they are a member of, or will be by the link. */
+async function projectNames(
+  db: Queryable,
+  row: InvitationRow,
+  known: persons.PersonRow | undefined,
+): Promise<string[]> {
+  if (known) return projectNamesOf(db, known.id);
+  if (row.project_name !== null) return [row.project_name];
+  return (await listEveryProject(db)).map(({ name }) => name);
 }
 
 /** A new password ends all sessions, and the second factor, which may be what was lost. */

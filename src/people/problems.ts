@@ -24,7 +24,7 @@ export const peopleProblems = {
   'password-unfit': kind(
     422,
     'The password cannot be used',
-    'Choose another one: 12 to 256 characters, and neither the e-mail address, nor the part of it before its @, nor the name of a project.',
+    'Choose another one: 12 to 256 characters, and neither the e-mail address, nor the part of it before its @, nor the name of a project of yours.',
     'The new password is too short, too long, or the first that anybody would try.',
   ),
   'invitation-over': kind(

@@ -30,7 +30,7 @@ const TypedPassword = Type.String({ minLength: 1, maxLength: 4 * mostPassword })
 const NewPassword = Type.String({
   minLength: leastPassword,
   maxLength: mostPassword,
-  description: 'Neither the e-mail address nor the name of a project.',
+  description: 'Neither the e-mail address nor the name of a project of theirs.',
 });
 const PersonName = shownName(128);
 

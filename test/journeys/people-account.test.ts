@@ -217,7 +217,12 @@ describe('test/journeys/people-account', () => {
       pat.call<Problem>('POST', '/person:change-password', { currentPassword, newPassword: next });
     expect((await change('wrong', newPassword)).status).toBe(401);
     expect((await change(password, 'pat@example.com')).body['code']).toBe('password-unfit');
-    await platform.call('POST', '/projects', { name: 'The-Seventh-Project' });
+    const projects = ['The-Seventh-Project', 'project-of-others'];
+    for (const name of projects) await platform.call('POST', '/projects', { name });
+    await test.database.raw(
+      `INSERT INTO member (project_id, person_id, role) SELECT id, $1, 'viewer' FROM project WHERE name = 'the-seventh-project'`,
+      [pat.personId],
+    );
     const unfit = [
       ['PAT@example.com', 'It is the e-mail address.'],
       ['the-seventh-project', 'It is the name of a project.'],
@@ -225,6 +230,17 @@ describe('test/journeys/people-account', () => {
     for (const [chosen, detail] of unfit)
       expect((await change(password, chosen)).body).toMatchObject({ code: 'password-unfit', detail });
     const long = await joinAs(platform, 'patricia.longname@example.com', 'viewer');
+    // The name of a project that they do not know of is told to nobody by its refusal.
+    const unknown = { currentPassword: 'project-of-others', newPassword: password };
+    expect(
+      (
+        await long.call('POST', '/person:change-password', {
+          currentPassword: password,
+          newPassword: 'project-of-others',
+        })
+      ).status,
+    ).toBe(204);
+    expect((await long.call('POST', '/person:change-password', unknown)).status).toBe(204);
     const part = { currentPassword: password, newPassword: 'Patricia.LongName' };
     expect((await long.call<Problem>('POST', '/person:change-password', part)).body).toMatchObject({
       code: 'password-unfit',

@@ -40,6 +40,10 @@ const join = statement(
 );
 const remove = statement('members_delete', 'DELETE FROM member WHERE project_id = $1 AND person_id = $2');
 const ofPerson = statement('members_of_person', 'SELECT project_id FROM member WHERE person_id = $1');
+const namesOfPerson = statement(
+  'members_names_of_person',
+  'SELECT p.name FROM member m JOIN project p ON p.id = m.project_id WHERE m.person_id = $1',
+);
 const everyProject = statement(
   'members_every_project',
   'SELECT id, name FROM project ORDER BY created_at, id',
@@ -89,6 +93,11 @@ export async function deleteMember(tx: Queryable, projectId: string, personId: s
 
 export async function projectsOf(db: Queryable, personId: string): Promise<string[]> {
   return (await db.rows<{ project_id: string }>(ofPerson, [personId])).map((row) => row.project_id);
+}
+
+/** The names of the projects that they are a member of. */
+export async function projectNamesOf(db: Queryable, personId: string): Promise<string[]> {
+  return (await db.rows<{ name: string }>(namesOfPerson, [personId])).map(({ name }) => name);
 }
 
 export function listEveryProject(db: Queryable): Promise<{ id: string; name: string }[]> {

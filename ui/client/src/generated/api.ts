@@ -2746,7 +2746,7 @@ export interface components {
          */
         ChangePasswordRequest: {
             currentPassword?: string;
-            /** @description Neither the e-mail address nor the name of a project. */
+            /** @description Neither the e-mail address nor the name of a project of theirs. */
             newPassword: string;
         };
         /**
