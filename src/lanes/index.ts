@@ -14,5 +14,5 @@ export {
   type LaneKey,
 } from './store/lanes.ts';
 export { fenced, heldLanesOf, queued, recordParts, restingLanesOf, woken } from './store/record-parts.ts';
-export { doubt, findStray, markInTurn, putBack, unpark, withhold } from './store/work.ts';
+export { doubt, findStray, findWaiting, markInTurn, putBack, unpark, withhold } from './store/work.ts';
 export { createWorker, type Worker } from './worker.ts';

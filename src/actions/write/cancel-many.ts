@@ -1,12 +1,13 @@
 import { Type, type Static } from 'typebox';
 import { record, type Reach } from '../../events/index.ts';
+import type { Queryable } from '../../kit/db/database.ts';
 import { acceptingNothing } from '../../kit/db/lost-commit.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { newId } from '../../kit/ids.ts';
 import { pageOf, pageQuery } from '../../kit/paging-schema.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
-import { unpark, withhold } from '../../lanes/index.ts';
-import { load, withPayloads } from '../../operations/index.ts';
+import { findWaiting, unpark, withhold, type Marked } from '../../lanes/index.ts';
+import { load, withPayloads, type WorkItem } from '../../operations/index.ts';
 import { operationFilter } from '../../operations/schema.ts';
 import { mostAtOnce, noteRequest, orRefused, refusedOf } from './of-many.ts';
 import { defaultRetryPolicy } from './record/next-step.ts';
@@ -83,32 +84,42 @@ async function cancelOne(
 ): Promise<CanceledOperation> {
   const end = await orRefused(async () => {
     if (seq === undefined) throw goesOn('It gathers for a batch, and can be canceled when that is closed.');
-    if (!dryRun) await cancel(deps, reach.projectId, operationId, seq);
+    await cancel(deps, reach.projectId, { operationId, seq }, dryRun);
     return {};
   });
   return { operationId, ...end };
 }
 
-/** Recorded with who asked for it, in one commit. */
+/** Recorded with who asked for it, in one commit. A dry run only looks. */
 async function cancel(
   { ground, operations }: WriteDeps,
   projectId: string,
-  operationId: string,
-  seq: string,
+  { operationId, seq }: { operationId: string; seq: string },
+  dryRun: boolean,
 ): Promise<void> {
+  const { database } = ground;
   const waiting = { projectId, seq, ref: operationId, lease: newId() };
-  await acceptingNothing(unpark(ground.database, 'write', waiting));
-  await ground.database.transaction(async (tx) => {
-    const marked = await withhold(tx, 'write', waiting);
-    const [item] = marked ? await load(tx, [marked]) : [];
-    if (!item) throw goesOn('It is being sent.');
-    const whole = await withPayloads(tx, item);
-    if ([...whole.earlier.values()].some(({ category }) => category === 'unknownOutcome'))
-      throw goesOn('It may have been done already; the provider is being asked.');
+  if (dryRun) {
+    await unsent(database, await findWaiting(database, 'write', waiting));
+    return;
+  }
+  await acceptingNothing(unpark(database, 'write', waiting));
+  await database.transaction(async (tx) => {
+    const whole = await unsent(tx, await withhold(tx, 'write', waiting));
     await operations.ends.record(tx, [settleSynchronous(whole, canceled(whole), defaultRetryPolicy)]);
     const details = { groupRef: whole.request['groupRef'] };
     await record(tx, { projectId, action: 'operation.canceled', targetId: operationId, details });
   });
+}
+
+/** What waits, and was not sent as far as is known. Throws operation-in-progress for anything else. */
+async function unsent(db: Queryable, marked: Marked | undefined): Promise<WorkItem> {
+  const [item] = marked ? await load(db, [marked]) : [];
+  if (!item) throw goesOn('It is being sent.');
+  const whole = await withPayloads(db, item);
+  if ([...whole.earlier.values()].some(({ category }) => category === 'unknownOutcome'))
+    throw goesOn('It may have been done already; the provider is being asked.');
+  return whole;
 }
 
 function goesOn(detail: string): Problem {

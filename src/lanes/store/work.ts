@@ -152,6 +152,15 @@ const withholdItem = statement(
   SELECT ${markedColumns} FROM m`,
 );
 
+const waitingItem = statement(
+  'work_waiting',
+  `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
+  m AS (
+    SELECT w.*, false AS expired, false AS of_node FROM work w
+    WHERE project_id = $1 AND seq = $2 AND kind = $3 AND ref = $4 AND (state = 0 OR (state = 2 AND lease IS NULL)))
+  SELECT ${markedColumns} FROM m`,
+);
+
 /**
  * Marks work of a kind as started by nobody who is left, whatever it was, and makes its lanes due: whoever claims one finds
  * out what became of it, or the caller ends it under this lease.
@@ -212,6 +221,15 @@ export async function withhold(
   { projectId, seq, ref, lease }: Pick<Marked, 'projectId' | 'seq' | 'ref' | 'lease'>,
 ): Promise<Marked | undefined> {
   return (await tx.rows<Marked>(withholdItem, [projectId, seq, kind, ref, lease]))[0];
+}
+
+/** Work of a kind that waits, as it is. Undefined where it is under way, or done. */
+export async function findWaiting(
+  db: Queryable,
+  kind: string,
+  { projectId, seq, ref }: Pick<Marked, 'projectId' | 'seq' | 'ref'>,
+): Promise<Marked | undefined> {
+  return (await db.rows<Marked>(waitingItem, [projectId, seq, kind, ref]))[0];
 }
 
 export async function findStray(
