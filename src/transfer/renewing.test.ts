@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { twoProjects } from './harness.fixture.ts';
 
@@ -36,6 +36,23 @@ describe('transfer/renewing', () => {
       replaced: { connections: 0 },
       warnings: [{ message: expect.stringMatching(/^Handed over by the file, and left/) as string }],
     });
+  });
+
+  it('an import gives up after 30 s of a renewal, and nothing of it came in', async () => {
+    const id = await projects.connect({}, leased);
+    const { file } = await projects.moved();
+    const [now, begunAt] = [performance.now.bind(performance), performance.now()];
+    // Half a second counts as half a minute and more.
+    vi.spyOn(performance, 'now').mockImplementation(() => begunAt + 70 * (now() - begunAt));
+    try {
+      await expect(projects.imported(file)).rejects.toMatchObject({ code: 'export-busy' });
+    } finally {
+      vi.restoreAllMocks();
+    }
+    const found = await test.database.raw(
+      `SELECT id FROM connection WHERE project_id = '${projects.to}' AND generation = 1 AND refresh_lease IS NOT NULL`,
+    );
+    expect(found).toEqual([{ id }]);
   });
 
   it('an import waits for no renewal of what it leaves alone', async () => {
