@@ -3,6 +3,7 @@ import { record, wholeProject } from '../events/index.ts';
 import { aDestination } from './destination.fixture.ts';
 import { eventually } from './harness.fixture.ts';
 import { keepMessages } from './index.ts';
+import { begin, planOf } from './replay/begin.ts';
 import { deleteDestination, lockDestinationToDelete } from './store/destinations.ts';
 
 describe('deliveries, of a destination that is deleted', () => {
@@ -97,6 +98,49 @@ describe('deliveries, of a destination that is deleted', () => {
     expect([await works(), await at.rows('SELECT status FROM delivery WHERE project_id = $1')]).toEqual([
       [],
       [{ status: 'delivered' }],
+    ]);
+  });
+
+  it('a replay that is begun meanwhile is refused, and what it would send stays as it is', async () => {
+    const worker = await at.world.work();
+    at.receiver.answer = (response) => response.writeHead(204).end();
+    await at.world.queue(at.to, 1);
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    await worker.stop(1_000);
+    const { projectId } = at.world;
+    let begun: Promise<unknown> | undefined;
+    await at.test.database.transaction(async (tx) => {
+      await lockDestinationToDelete(tx, { projectId, id: at.to });
+      expect(await deleteDestination(tx, projectId, at.to)).toBe(0);
+      const request = { filter: { destination: at.to } };
+      begun = at.world.deliveries.replays.start(projectId, request).catch((error: unknown) => error);
+      await Promise.race([begun, eventually(blocked, (some) => some.length > 0)]);
+    });
+    expect(await begun).toMatchObject({ code: 'invalid-request' });
+    expect([
+      await works(),
+      await at.rows('SELECT FROM replay WHERE project_id = $1'),
+      await at.rows('SELECT status FROM delivery WHERE project_id = $1'),
+    ]).toEqual([[], [], [{ status: 'delivered' }]]);
+  });
+
+  it('a step of a replay on a node that still knows it changes no delivery, and ends the replay', async () => {
+    await at.world.work();
+    at.receiver.answer = (response) => response.writeHead(204).end();
+    await at.world.queue(at.to, 2);
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    const { projectId } = at.world;
+    await at.test.database.transaction((tx) => deleteDestination(tx, projectId, at.to));
+    // As a node of the release before begins one.
+    await at.test.database.transaction((tx) => begin(tx, planOf(projectId, at.to, { destination: at.to })));
+    at.world.deliveries.announce(at.to);
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    expect([
+      await at.rows('SELECT status, reason, queued FROM replay WHERE project_id = $1'),
+      await at.rows('SELECT status FROM delivery WHERE project_id = $1'),
+    ]).toEqual([
+      [{ status: 'canceled', reason: 'The destination was deleted.', queued: '0' }],
+      [{ status: 'delivered' }, { status: 'delivered' }],
     ]);
   });
 });

@@ -3,7 +3,7 @@ import type { Kind, Marked, Ran } from '../../lanes/index.ts';
 import type { KnownDestinations } from '../known.ts';
 import type { ReplayEnd, Step } from './step.ts';
 import { sliceOf } from './slice.ts';
-import { loadReplays, recordReplays, walk, type ReplayRow } from './store.ts';
+import { goneReason, loadReplays, recordReplays, walk, type ReplayRow } from './store.ts';
 
 interface ReplayItem extends Marked {
   replay: (ReplayRow & { backlog: number }) | undefined;
@@ -67,7 +67,7 @@ async function queueSome(
     return end({
       place: undefined,
       status: 'canceled',
-      reason: 'The destination was deleted.',
+      reason: goneReason,
       messages: [],
     });
   const { last, scanned, ids } = await walk(

@@ -2,9 +2,9 @@ import { record } from '../../events/index.ts';
 import type { Database } from '../../kit/db/database.ts';
 import { isId, timeOf } from '../../kit/ids.ts';
 import { beforeIdOf, pageOf } from '../../kit/paging.ts';
-import { problem, refuse } from '../../kit/problem.ts';
+import { problem, refuse, type Problem } from '../../kit/problem.ts';
 import { keyOf } from '../destinations.ts';
-import { loadDestinations } from '../store/destinations.ts';
+import { holdDestination, loadDestinations } from '../store/destinations.ts';
 import { begin, planOf } from './begin.ts';
 import type { Replay, ReplayPage, ReplayQuery, ReplayRequest, ReplayStarted } from './schema.ts';
 import { sliceOf } from './slice.ts';
@@ -38,7 +38,11 @@ export function createReplays({ database, announce, isRecordsOnly }: ReplaysDeps
       const { planned, type } = await plan(database, projectId, request);
       const counted = await count(database, sliceOf(planned, isRecordsOnly(type)));
       if (request.dryRun) return counted;
-      await database.transaction((tx) => begin(tx, planned));
+      await database.transaction(async (tx) => {
+        // It may have been deleted since it was found.
+        if (!(await holdDestination(tx, { projectId, id: planned.destination_id }))) throw noTarget(request);
+        await begin(tx, planned);
+      });
       announce(planned.destination_id);
       return { replayId: planned.id, ...counted };
     },
@@ -84,15 +88,7 @@ async function plan(
     throw refuse([
       { in: 'body', name: 'destination', detail: 'must be given, here or as filter.destination' },
     ]);
-  if (target?.type === undefined)
-    throw refuse([
-      {
-        in: 'body',
-        name: destination === undefined ? 'filter.destination' : 'destination',
-        detail: 'names no destination of this project',
-        value: destination ?? filter.destination,
-      },
-    ]);
+  if (target?.type === undefined) throw noTarget({ filter, destination });
   if (filter.destination !== undefined && !source)
     throw refuse([
       {
@@ -104,6 +100,17 @@ async function plan(
     ]);
   const found = { ...filter, ...(source ? { destination: source.id } : {}) };
   return { planned: planOf(projectId, target.id, found), type: target.type };
+}
+
+function noTarget({ filter, destination }: Pick<ReplayRequest, 'filter' | 'destination'>): Problem {
+  return refuse([
+    {
+      in: 'body',
+      name: destination === undefined ? 'filter.destination' : 'destination',
+      detail: 'names no destination of this project',
+      value: destination ?? filter.destination,
+    },
+  ]);
 }
 
 /** A destination that was deleted is known by its id alone, and has no type. */

@@ -3,12 +3,15 @@ import { statement, type Statement } from '../../kit/db/statement.ts';
 import { currentTrace } from '../../kit/trace.ts';
 import { queued, recordParts } from '../../lanes/index.ts';
 import type { DeliveryStatus } from '../schema.ts';
+import { standing } from '../store/destinations.ts';
 import { deadline } from '../store/messages.ts';
 import type { ReplayEnd, ReplayState } from './step.ts';
 import type { ReplayFilter } from './schema.ts';
 
 /** Behind everything that is delivered for the first time. */
 const priority = 3;
+/** Why a replay to a destination that was deleted ends. */
+export const goneReason = 'The destination was deleted.';
 
 export interface ReplayRow {
   project_id: string;
@@ -116,7 +119,7 @@ const forget = statement(
 
 /** Ends what goes to a destination that is deleted, and is not over. */
 export async function endReplaysTo(tx: Queryable, projectId: string, destinationId: string): Promise<void> {
-  await tx.rows(endTo, [projectId, destinationId, 'The destination was deleted.']);
+  await tx.rows(endTo, [projectId, destinationId, goneReason]);
 }
 
 /** Those that began before the oldest message that is kept. */
@@ -315,7 +318,8 @@ export async function loadReplays(
 /**
  * A step: the messages it found become deliveries with work, its place moves on with them, and it goes back into its lane or is
  * done. The second half is due a moment later than the next step, so that the lane has something to send while that is made.
- * Nothing but the work row changes for a replay that was canceled meanwhile.
+ * Nothing but the work row changes for a replay that was canceled meanwhile. One whose destination was deleted is canceled: a node
+ * may remember that, and what had arrived there would end as canceled. The destination is held before the replay, as its deletion does.
  */
 const record = statement(
   'replays_record',
@@ -325,13 +329,16 @@ const record = statement(
       $9::text[], $12::bigint[]) WITH ORDINALITY
       AS i(project_id, seq, lease, done, wait_ms, spent, place, status, reason, mark, n)),
   ${recordParts},
+  stepped AS (SELECT n, project_id, lane_id AS destination_id FROM kept WHERE status IS NOT NULL),
+  ${standing('stepped')},
   running AS MATERIALIZED (
-    SELECT k.n, k.project_id, k.lane_id, k.place, k.status, k.reason, r.id FROM kept k
+    SELECT k.n, k.project_id, k.lane_id, k.place, k.status, k.reason, r.id, s.n IS NOT NULL AS has_destination FROM kept k
+    LEFT JOIN standing s ON s.n = k.n
     JOIN replay r ON r.project_id = k.project_id AND r.id = k.ref
     WHERE k.status IS NOT NULL AND r.status = 'queueing' FOR UPDATE OF r),
   found AS MATERIALIZED (
     SELECT u.project_id, u.lane_id, u.id AS replay_id, f.message_id
-    FROM unnest($10::bigint[], $11::uuid[]) AS f(n, message_id) JOIN running u ON u.n = f.n),
+    FROM unnest($10::bigint[], $11::uuid[]) AS f(n, message_id) JOIN running u ON u.n = f.n WHERE u.has_destination),
   sent AS (
     INSERT INTO delivery AS d (project_id, message_id, destination_id, status, attempts, first_at, last_at, next_at, replay_id)
     SELECT project_id, message_id, lane_id, 'pending', 0, now, now, now, replay_id FROM clock, found ORDER BY message_id
@@ -347,7 +354,9 @@ const record = statement(
     FROM sent, clock`,
   )},
   moved AS (
-    UPDATE replay r SET place = coalesce(u.place, r.place), status = u.status, reason = u.reason, updated_at = now,
+    UPDATE replay r SET place = CASE WHEN u.has_destination THEN coalesce(u.place, r.place) ELSE r.place END,
+      status = CASE WHEN u.has_destination THEN u.status ELSE 'canceled' END,
+      reason = CASE WHEN u.has_destination THEN u.reason ELSE '${goneReason}' END, updated_at = now,
       queued = r.queued + (SELECT count(*) FROM sent s WHERE s.project_id = r.project_id AND s.replay_id = r.id)
     FROM clock, running u WHERE r.project_id = u.project_id AND r.id = u.id)
   SELECT n FROM kept`,
