@@ -26,7 +26,7 @@ import type { Owner } from './owner-store.ts';
 import { connectionOf, present, type Connection } from './present.ts';
 import { connectWith } from './proof/index.ts';
 import { createKeeper, heldAgeMs, holdRow, type Keeper } from './refresh/index.ts';
-import { revokeAtProvider } from './revoke.ts';
+import { mayBeUsedElsewhere, revokeAtProvider, revokeLate } from './revoke.ts';
 import type {
   Connection as WireConnection,
   ConnectionRequest,
@@ -127,7 +127,7 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
       setTimeout(tell, heldAgeMs).unref();
     },
     onGone: (row, secrets) =>
-      revokeAtProvider(deps, options.catalog.find(row.provider), { row, secrets: () => secrets }),
+      revokeLate(deps, options.catalog.find(row.provider), { row, secrets: () => secrets }),
   });
   const budget = createBudget(ground, options.catalog, options);
   const { projects } = options;
@@ -276,7 +276,11 @@ async function deleteIn(
   if (!row || !(await mayGo(connectionOf(row)))) return undefined;
   const [projectId, id] = key;
   const told = await deleteConnection(tx, key);
-  const details = { provider: row.provider, groupRef: row.group_ref };
+  const details = {
+    provider: row.provider,
+    groupRef: row.group_ref,
+    mayBeUsedElsewhere: mayBeUsedElsewhere(row),
+  };
   await record(tx, { projectId, action: 'connection.deleted', targetId: id, details, told });
   return async () => {
     keeper.forget(key);

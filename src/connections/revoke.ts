@@ -1,20 +1,30 @@
 import type { Ground } from '../kit/ground.ts';
-import { wholeProject } from '../events/index.ts';
+import { detailsOf, wholeProject } from '../events/index.ts';
 import { sendHttp } from '../kit/http/client.ts';
 import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
 import { hasAccessToken, openSecrets, placeOf, type Secrets } from './credentials/index.ts';
 import type { Held } from './refresh/index.ts';
-import { listConnections, whoseOf } from './store.ts';
+import { listConnections, whoseOf, type ConnectionRow } from './store.ts';
 
 const revokeTimeoutMs = 10_000;
+
+interface Deps {
+  ground: Ground;
+  projects: Projects;
+}
+
+/** By another server: it was moved there, or came from there by a file and was not signed in here since. */
+export function mayBeUsedElsewhere(row: Pick<ConnectionRow, 'is_moved' | 'came_in'>): boolean {
+  return row.is_moved || row.came_in;
+}
 
 /**
  * Ends the authorization at the provider (RFC 7009) after a connection was deleted; not of one that was moved to another server,
  * or came from another one and was not signed in here since: that server may use it. Best effort: it never throws.
  */
 export async function revokeAtProvider(
-  { ground, projects }: { ground: Ground; projects: Projects },
+  { ground, projects }: Deps,
   provider: Provider | undefined,
   held: Pick<Held, 'row' | 'secrets'>,
 ): Promise<void> {
@@ -53,6 +63,26 @@ export async function revokeAtProvider(
   } catch (error) {
     ground.log.warn({ err: error, ...whoseOf(row) }, 'a deleted connection was not revoked');
   }
+}
+
+/**
+ * The same with a pair that came once the connection was gone. The row of before the renewal does not tell what was so of it when it
+ * was deleted: only the entry of its deletion does, and without one nothing is ended. Throws while that cannot be read.
+ */
+export async function revokeLate(
+  deps: Deps,
+  provider: Provider | undefined,
+  held: Pick<Held, 'row' | 'secrets'>,
+): Promise<void> {
+  const { database, log } = deps.ground;
+  const { project_id: projectId, id } = held.row;
+  const deletions = await detailsOf(database, projectId, 'connection.deleted', id);
+  if (deletions.length > 0 && deletions.every((details) => details['mayBeUsedElsewhere'] === false))
+    return revokeAtProvider(deps, provider, held);
+  log.info(
+    whoseOf(held.row),
+    'new tokens of a deleted connection were not revoked at its provider, since another server may use it',
+  );
 }
 
 function tokenOf(secrets: Secrets): string | undefined {

@@ -1,7 +1,7 @@
 import './problems.ts';
 export { actAs, currentActor, type Actor } from './actor.ts';
 export { auditRoutes } from './audit/routes.ts';
-export { doneBefore } from './audit/store.ts';
+export { detailsOf, doneBefore } from './audit/store.ts';
 export { eventKinds, eventTypes, sentenceOf, type EventType } from './event-kinds-schema.ts';
 export { auditPartitions, createEventKeeper, eventPartitions } from './keeper.ts';
 export { streamLimits } from './limits.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSalesforce } from '../../../simulator/salesforce/index.ts';
 import { control, createHarness, type Harness } from '../harness.fixture.ts';
+import { moveConnections } from '../move-store.ts';
 
 /** What becomes of a connection while its token is renewed. */
 describe('connections/refresh/meanwhile', () => {
@@ -43,8 +44,8 @@ describe('connections/refresh/meanwhile', () => {
   }
 
   /** Renews the token, and does the work while the provider makes up its answer. */
-  async function during(id: string, work: () => Promise<unknown>): Promise<unknown> {
-    const fault = { path: '/oauth2/token', times: 1, fault: { kind: 'delay', ms: 2_000 } };
+  async function during(id: string, work: () => Promise<unknown>, ms = 2_000): Promise<unknown> {
+    const fault = { path: '/oauth2/token', times: 1, fault: { kind: 'delay', ms } };
     await control(salesforce.url, 'faults', fault);
     const renewed = harness.connections
       .refresh(harness.projectId, id, 'force')
@@ -91,5 +92,25 @@ describe('connections/refresh/meanwhile', () => {
       new URLSearchParams(body).get('token'),
     );
     expect(new Set(revoked).size).toBe(2);
+  });
+
+  it('what is moved away and deleted meanwhile is not ended at the provider: the other server uses it', async () => {
+    const id = await connect('moved');
+    const { database } = harness.ground;
+    const outcome = await during(
+      id,
+      async () => {
+        // As of a node that lost the database for longer than its lease.
+        await database.raw(
+          `UPDATE connection SET refresh_lease_until = svc_now() - interval '1 s' WHERE id = $1`,
+          [id],
+        );
+        expect(await moveConnections(database, harness.projectId)).toBe(true);
+        expect(await harness.call('DELETE', `${base}/${id}`)).toMatchObject({ status: 204 });
+      },
+      6_000,
+    );
+    expect(outcome).toMatchObject({ code: 'not-found' });
+    expect(await requestsTo('oauth2/revoke')).toEqual([]);
   });
 });

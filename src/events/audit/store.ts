@@ -48,6 +48,26 @@ const targets = statement(
   `SELECT DISTINCT target_id FROM audit_log WHERE project_id = $1 AND action = $2 AND target_id = ANY($3::text[])`,
 );
 
+const detailsOfTarget = statement(
+  'audit_details',
+  `SELECT details FROM audit_log WHERE project_id = $1 AND action = $2 AND target_id = $3 ORDER BY id`,
+);
+
+/** What is told of each time that it was done to the target, as far back as entries are kept. */
+export async function detailsOf(
+  db: Queryable,
+  projectId: string,
+  action: AuditAction,
+  targetId: string,
+): Promise<Record<string, unknown>[]> {
+  const rows = await db.rows<{ details: Record<string, unknown> | null }>(detailsOfTarget, [
+    projectId,
+    action,
+    targetId,
+  ]);
+  return rows.map(({ details }) => details ?? {});
+}
+
 /** To which of the targets it was done, as far back as entries are kept. */
 export async function doneBefore(
   db: Queryable,
