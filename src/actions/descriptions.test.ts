@@ -68,6 +68,19 @@ describe('src/actions/write/descriptions', () => {
     expect(await ask()).toMatchObject({ object: { name: 'contacts' } });
   });
 
+  test('what is known stays where who needs what is younger gets a failure', async () => {
+    let now = 0;
+    const descriptions = createDescriptions(() => now);
+    const object = { name: 'contacts', displayName: 'Contacts', fields: {} };
+    const { connector: asks, asked } = connector([{ object }, { failure }]);
+    const ask = (youngerThanMs?: number): Promise<Described> =>
+      descriptions.of('c', 'contacts', asks, client, youngerThanMs);
+    await ask();
+    now = 5_000;
+    expect(await ask(5_000)).toEqual({ failure });
+    expect([await ask(), asked()]).toEqual([{ object }, 2]);
+  });
+
   test('a provider that describes nothing is no failure of the moment', async () => {
     const asks: Connector = { failureOf: () => failure };
     expect(await createDescriptions().of('c', 'contacts', asks, client)).toMatchObject({

@@ -18,12 +18,19 @@ export interface Descriptions {
 const keepMs = 10 * 60_000;
 const maxEntries = 1_000;
 
-/** Kept in this process for ten minutes; what asks at once shares one answer. A failure is not kept. */
-export function createDescriptions(now: () => number = () => performance.now()): Descriptions {
-  const kept = new Map<string, { described: Promise<Described>; at: number }>();
+interface Kept {
+  described: Promise<Described>;
+  at: number;
+}
 
-  async function forgetFailure(key: string, described: Promise<Described>): Promise<void> {
-    if ('failure' in (await described) && kept.get(key)?.described === described) kept.delete(key);
+/** Kept in this process for ten minutes; what asks at once shares one answer. A failure is not kept, and what was known before it stays. */
+export function createDescriptions(now: () => number = () => performance.now()): Descriptions {
+  const kept = new Map<string, Kept>();
+
+  async function forgetFailure(key: string, described: Promise<Described>, former?: Kept): Promise<void> {
+    if (!('failure' in (await described)) || kept.get(key)?.described !== described) return;
+    if (former) kept.set(key, former);
+    else kept.delete(key);
   }
 
   return {
@@ -36,7 +43,7 @@ export function createDescriptions(now: () => number = () => performance.now()):
       kept.set(key, { described, at: now() });
       const oldest = kept.keys().next().value;
       if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
-      void forgetFailure(key, described);
+      void forgetFailure(key, described, known);
       return described;
     },
   };

@@ -15,6 +15,9 @@ integrations:
           destination: inbox
           requiredFields: [{ fieldName: lastname }]
           optionalFieldsAuto: all
+        - objectName: companies
+          destination: inbox
+          requiredFields: [{ fieldName: name }]
 `;
 
 describe('test/journeys/read-fields', () => {
@@ -30,7 +33,8 @@ describe('test/journeys/read-fields', () => {
     const inbox = { name: 'inbox', type: 'webhook', metadata: { url: receiver.url } };
     await platform.call('POST', '/projects/default/destinations', inbox);
     const contacts = { objectName: 'contacts' };
-    customer = await install(platform, 'hubspot-crm', 'g1', { read: { objects: { contacts } } });
+    const companies = { objectName: 'companies' };
+    customer = await install(platform, 'hubspot-crm', 'g1', { read: { objects: { contacts, companies } } });
   }, 60_000);
   afterAll(async () => {
     await platform?.stop();
@@ -99,4 +103,51 @@ describe('test/journeys/read-fields', () => {
     },
     60_000,
   );
+
+  describe('where the account lacks a field', () => {
+    const [list, fields] = ['/crm/v3/objects/companies', '/crm/v3/properties/companies'];
+    const pages = 5;
+    beforeAll(async () => {
+      await deploy(
+        platform,
+        manifest.replace('fieldName: name }', 'fieldName: name }, { fieldName: ghost }'),
+      );
+      const records = Array.from({ length: pages * 200 }, (_, at) => ({
+        id: String(at + 1),
+        properties: { name: `n${at}` },
+      }));
+      await simulator(platform.hubspot, 'POST', '/data', { object: 'companies', records });
+    });
+
+    /** How the read ended, and how often the fields were asked for. */
+    async function readCompanies(): Promise<[status: string, asked: number]> {
+      await simulator(platform.hubspot, 'DELETE', '/requests');
+      const path = '/read/v1/projects/default/integrations/hubspot-crm/objects/companies';
+      const { body } = await platform.call<{ operationId: string }>('POST', path, {
+        groupRef: customer.groupRef,
+        mode: 'async',
+      });
+      const status = async () => (await customer.operation(body.operationId)).status;
+      await expect.poll(status, { timeout: 40_000 }).not.toBe('in_progress');
+      const { requests } = await simulator<{ requests: unknown[] }>(
+        platform.hubspot,
+        'GET',
+        `/requests?path=${fields}`,
+      );
+      return [await status(), requests.length];
+    }
+
+    it('a read asks for the fields once, however long it takes', async () => {
+      const fault = { kind: 'delay', ms: 3_000 };
+      await simulator(platform.hubspot, 'POST', '/faults', { path: list, times: pages, fault });
+      expect(await readCompanies()).toEqual(['success', 1]);
+    }, 60_000);
+
+    it('a read goes on with those that are known where they cannot be asked for', async () => {
+      await sleep(5_100);
+      const fault = { kind: 'status', status: 403 };
+      await simulator(platform.hubspot, 'POST', '/faults', { path: fields, times: 100, fault });
+      expect(await readCompanies()).toEqual(['success', expect.any(Number)]);
+    }, 60_000);
+  });
 });

@@ -30,9 +30,11 @@ interface Asking {
   watch(client: ProviderClient): ProviderClient;
   /** Whether the object has all that is asked for. The provider is asked again where it seems not to: it may have got it since. */
   hasAll(object: ObjectDescription): boolean;
+  /** Since when that is asked for: what is known from after it counts. */
+  sinceMs: number;
 }
 
-/** What it really has not is asked for no more often. */
+/** Nor is what is younger asked for again. */
 const lookAgainMs = 5_000;
 
 /** Throws the problems of a connection that cannot be used. */
@@ -41,7 +43,7 @@ export async function askable(
   { projectId, connectionId, provider }: Asked,
   objectName: string,
   priority: Parameters<Connections['budget']['waitMs']>[2],
-  { caller, watch, hasAll }: Partial<Asking> = {},
+  { caller, watch, hasAll, sinceMs = 0 }: Partial<Asking> = {},
 ): Promise<{ ready: Askable } | { not: NotNow }> {
   const connector = connectorOf(provider);
   if (!connector?.read) {
@@ -59,7 +61,9 @@ export async function askable(
     descriptionsOf(connections).of(connectionId, objectName, connector, asking, youngerThanMs);
   const known = await look();
   const isShort = 'object' in known && hasAll?.(known.object) === false;
-  const described = isShort ? await look(lookAgainMs) : known;
+  const again = isShort ? await look(Math.max(lookAgainMs, sinceMs)) : known;
+  // What is known suffices where nothing newer can be had.
+  const described = 'failure' in again ? known : again;
   if ('failure' in described) return { not: described };
   return { ready: { read: connector.read, client, object: described.object, waitMs } };
 }

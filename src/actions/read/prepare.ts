@@ -14,6 +14,7 @@ import {
   type Target,
 } from '../../installations/index.ts';
 import type { Ground } from '../../kit/ground.ts';
+import { timeOf } from '../../kit/ids.ts';
 import type { Operations, Place } from '../../operations/index.ts';
 import type { Projects } from '../../projects/index.ts';
 import { connectorOf, fieldNamed, type Failure, type ObjectDescription } from '../../providers/index.ts';
@@ -149,6 +150,7 @@ async function readyFor(
       caller: { groupRef, operationId, ...(requestId === null ? {} : { requestId }) },
       watch: (client) => exchangeLog.watch(client, of, 'failed'),
       hasAll: (object) => hasAll(asked, object),
+      sinceMs: Date.now() - timeOf(operationId),
     });
     if ('not' in found) return { held: found.not };
     return { ...found.ready, client: exchangeLog.watch(found.ready.client, of) };
