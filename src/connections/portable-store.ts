@@ -78,6 +78,13 @@ export async function goOn(tx: Queryable, projectId: string, replaced: readonly 
 
 const byId = (a: Replaced, b: Replaced): number => (a.id < b.id ? -1 : 1);
 
+/**
+ * SQL: the generation of the row `r` that comes in. Where a connection of its id was deleted, what calls tell of those of before the
+ * last opening of its window counts nowhere: it begins there.
+ */
+const firstGeneration = `coalesce((
+    SELECT max(b.opened_generation) FROM budget b WHERE b.project_id = $1 AND b.connection_id = r.id), 0) + 1`;
+
 /** What of this room goes along with a project, in the order in which it comes in. */
 export const portableConnections: readonly Portable[] = [
   portable({
@@ -126,7 +133,7 @@ export const portableConnections: readonly Portable[] = [
       moved_dead: 'its status says it where it comes in',
       came_in: 'it is so of all that comes in',
     },
-    given: { came_in: 'true' },
+    given: { came_in: 'true', generation: firstGeneration },
     called: 't.group_ref',
     rules: timesToCome,
     givesWay: {

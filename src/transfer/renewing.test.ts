@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { createBudget } from '../connections/budget/index.ts';
+import { groundOn } from '../connections/ground.fixture.ts';
+import { generateMasterKey } from '../kit/vault.ts';
+import { loadCatalog } from '../providers/index.ts';
 import { twoProjects } from './harness.fixture.ts';
 
 const leased = {
@@ -113,5 +117,29 @@ describe('transfer/renewing', () => {
     expect([await dueAmong(projects.to), await dueAmong(projects.from)]).toEqual([[back], []]);
     expect(await projects.transfer.undo(projects.from)).toBe(2);
     expect(await dueAmong(projects.from)).toEqual([back, left].toSorted());
+  });
+
+  it('what was deleted here after new sign-ins and comes in again keeps to the limits that calls tell of', async () => {
+    const id = await projects.connect({});
+    const { to } = projects;
+    await test.database.raw(
+      `WITH gone AS (DELETE FROM connection WHERE project_id = '${to}' AND id = '${id}')
+       INSERT INTO budget (project_id, connection_id, closed_until, locked_out, opened_at, opened_generation)
+       VALUES ('${to}', '${id}', svc_now(), false, svc_now(), 40)`,
+    );
+    const budget = createBudget(groundOn(test.database, generateMasterKey('k1')), loadCatalog());
+    await budget.ready();
+    expect((await projects.imported((await projects.moved()).file)).created).toMatchObject({
+      connections: 1,
+    });
+    const [row] = await test.database.raw(
+      `SELECT generation::float8 AS generation FROM connection WHERE project_id = '${to}'`,
+    );
+    const generation = Number(row?.['generation']);
+    budget.close(to, id, { forMs: 60_000, lockedOut: false }, { generation });
+    expect(budget.closed(to, id)).toBeDefined();
+    const stored = `SELECT FROM budget WHERE connection_id = '${id}' AND closed_until > svc_now()`;
+    await expect.poll(() => test.database.raw(stored)).toHaveLength(1);
+    await budget.end();
   });
 });
