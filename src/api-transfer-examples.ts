@@ -1,8 +1,9 @@
 import { projectId } from './api-story.ts';
+import { fileVersion } from './transfer/schema.ts';
 
 const file = {
   format: 'svc-project',
-  version: 1,
+  version: fileVersion,
   project: 'mailmonkey',
   createTime: '2026-03-02T09:12:44.120Z',
   moved: true,

@@ -89,7 +89,12 @@ function declareKeys(keys: Command): void {
     .argument('<key>', 'its id', named)
     .option('-y, --yes', 'do not ask before the key of the command itself is disabled')
     .action(async (id: string, options: object) => (await import('../keys.ts')).disableKey(id, options));
-  calling(keys, 'enable', 'let a disabled key, or one that expired, in again', 'svc keys enable 0192f0c1-…')
+  calling(
+    keys,
+    'enable',
+    'let a disabled key in again, and with --expires one that expired',
+    'svc keys enable 0192f0c1-…',
+  )
     .argument('<key>', 'its id', named)
     .option('--expires <time>', 'until when, from now on', time)
     .action(async (id: string, options: { expires?: string }) =>

@@ -53,7 +53,7 @@ ${objects
 }
 
 function writeText({ objects, reads }: Wanted): string {
-  return `    # What may be created, updated and deleted: svc write.
+  return `    # What may be created and updated: svc write. Deletes need deletionSettings in the config, too.
     write:
       objects:
 ${objects
