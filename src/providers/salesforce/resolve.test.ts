@@ -72,7 +72,17 @@ describe('src/providers/salesforce/resolve', () => {
     expect(found('900719925474099301', ['900719925474099301', '900719925474099302'])).toEqual([
       '900719925474099301',
     ]);
-    expect(found('1.5E7', ['15000000'])).toEqual(['15000000']);
+    expect(found('1.5E7', ['15000000', '1.5e7', '15000001'])).toEqual(['15000000', '1.5e7']);
+    // Salesforce shows a double; what was asked for may have more digits than that holds.
+    expect(found('9.007199254740992E15', ['9007199254740993', '9007199254740990'])).toEqual([
+      '9007199254740993',
+    ]);
+    expect(found('1234567.123456789', ['1234567.1234567890'])).toEqual(['1234567.1234567890']);
+    expect(found('1.0E-7', ['0.0000001', '0.0000002'])).toEqual(['0.0000001']);
+    expect(found('-1.0E-7', ['-0.00000010'])).toEqual(['-0.00000010']);
+    expect(found('1.0E21', ['1000000000000000000000'])).toEqual(['1000000000000000000000']);
+    expect(found('0.0', ['-0', '-0.00'])).toEqual(['-0', '-0.00']);
+    expect(found('-0.0', ['0'])).toEqual(['0']);
   });
 
   test('rows are told by their value without case; several may have one', () => {

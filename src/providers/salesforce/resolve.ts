@@ -70,17 +70,23 @@ function literalIn(
   return field ? literalOf(field, value) : quoted(value);
 }
 
-/** Salesforce shows the number 7 as 7.0. */
+/** Salesforce shows the number 7 as 7.0, and one of many digits as the double that is next to it. */
 function isSame(standing: unknown, asked: string): boolean {
   const own = comparable(standing);
   if (own === undefined || typeof standing === 'string') return own === comparable(asked);
-  return plainNumber(own) === plainNumber(asked);
+  if (plainNumber(own) === plainNumber(asked)) return true;
+  return /[.e]/i.test(own) && Number(own) === Number(asked);
 }
 
-/** A number without the zeros that say nothing. */
+/** A number in its one notation: its digits without the zeros around them, and the power of ten that they are multiplied by. */
 function plainNumber(text: string): string {
-  const [, sign = '', whole, part = ''] = /^(-?)0*(\d+)(?:\.(\d*?)0*)?$/.exec(text.trim()) ?? [];
-  return whole === undefined ? String(Number(text)) : `${sign}${whole}${part === '' ? '' : `.${part}`}`;
+  const form = /^(-?)(\d{1,400})(?:\.(\d{0,400}))?(?:e([+-]?\d{1,4}))?$/i;
+  const [, sign = '', whole, part = '', power = '0'] = form.exec(text.trim()) ?? [];
+  if (whole === undefined) return text;
+  const digits = (whole + part).replace(/^0+/, '');
+  if (digits === '') return '0';
+  const short = digits.replace(/0+$/, '');
+  return `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
 }
 
 /** Only text fields: a number is another literal, and its equality depends on rounding. */
