@@ -305,6 +305,8 @@ export interface Connector {
   partialOnly?: readonly WriteKind[];
   associations?: true;
   forwardHeaders?: true;
+  /** Why no field of this name can be read; missing where any name may be asked for. Pure. */
+  faultOfField?(name: string): Failure | undefined;
   currentFields?: CurrentFieldsAbility;
   resolve?: ResolveAbility;
   /** Together with the kind `upsert` of its writes. */

@@ -3,6 +3,7 @@ import { currentFields } from './current-fields.ts';
 import { describe } from './describe.ts';
 import { failureOf } from './failure.ts';
 import { canonicalId, idForms } from './ids.ts';
+import { faultOfField } from './paths.ts';
 import { read } from './read.ts';
 import { resolve } from './resolve.ts';
 import { upsert } from './upsert.ts';
@@ -16,6 +17,7 @@ export const salesforce: Connector = {
   idForms,
   batchLimit,
   forwardHeaders: true,
+  faultOfField,
   currentFields,
   resolve,
   upsert,

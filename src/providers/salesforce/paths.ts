@@ -73,6 +73,12 @@ export function isFieldName(name: string): boolean {
   return name.split('.').every((part) => apiName.test(part));
 }
 
+/** A query for another name is not built. */
+export function faultOfField(name: string): Failure | undefined {
+  if (isFieldName(name)) return undefined;
+  return invalidCall(`${JSON.stringify(name)} is not the API name of a Salesforce field, and cannot be read`);
+}
+
 function checked(text: string, form: RegExp): string {
   if (!form.test(text)) throw new Error(`not a path segment: ${JSON.stringify(text)}`);
   return encodeURIComponent(text);

@@ -16,7 +16,7 @@ export function dryRun(plan: WritePlan, provider: string, description?: ObjectDe
   const connector = connectorOf(provider);
   const write = connector?.write;
   if (!connector || !write) return { records, calls: [] };
-  const { allowed, refused } = sift(plan, plan.records, connector);
+  const { allowed, refused } = sift(plan, plan.records, connector, description);
   const calls: ProviderRequest[] = [];
   for (const turn of turnsOf(allowed, idsOf(allowed, connector))) {
     const looks = looksBefore(plan, turn.values(), connector, description);

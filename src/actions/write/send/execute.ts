@@ -5,6 +5,7 @@ import {
   type Connector,
   type CurrentFieldsAbility,
   type Failure,
+  type ObjectDescription,
   type RecordOutcome,
   type WriteCall,
 } from '../../../providers/index.ts';
@@ -15,7 +16,7 @@ import type { PlannedRecord } from '../prepare/stored.ts';
 import { foldedKey } from '../prepare/upsert.ts';
 import { mostWeight, weightOf } from './weight.ts';
 import type { WriteContext, WriteJob } from './job.ts';
-import { settleConditional } from './look-up.ts';
+import { describedFor, settleConditional } from './look-up.ts';
 import { readCurrent, type Current } from './read-current.ts';
 import { turnsOf } from './turns.ts';
 
@@ -28,7 +29,10 @@ export async function executeWrite(
   context: WriteContext,
 ): Promise<RecordOutcome[]> {
   const outcomes = new Map<number, RecordOutcome>();
-  const { allowed, refused } = sift(job, records, context.connector);
+  const first = sift(job, records, context.connector);
+  const described = await describedFor(first.allowed.values(), context);
+  const description = described && 'object' in described ? described.object : undefined;
+  const { allowed, refused } = description ? sift(job, records, context.connector, description) : first;
   for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
   const idAt = idsOf(allowed, context.connector);
   const unsettled: Unsettled = { ids: new Set(), idAt };
@@ -37,7 +41,7 @@ export async function executeWrite(
     const due = recordsAt(slotsDue([...turn.keys()], unsettled, outcomes), turn);
     const toSend =
       job.kind === 'upsert'
-        ? await settleConditional(job, due, context, outcomes)
+        ? await settleConditional(job, due, described, context, outcomes)
         : await withoutFilledFields(job, due, context, outcomes);
     unchanged.push(...[...due.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied'));
     noteUnsettled(job, due.keys(), unsettled, outcomes);
@@ -149,17 +153,30 @@ function slotsDue(
 export function sift(
   job: WriteJob,
   records: readonly PlannedRecord[],
-  { write }: Connector,
+  connector: Connector,
+  description?: ObjectDescription,
 ): { allowed: Map<number, PlannedRecord>; refused: Map<number, Failure> } {
   const refused = new Map<number, Failure>();
   records.forEach((record, slot) => {
-    const refusal = write?.refusal(callOf(job, [record]));
+    const refusal =
+      connector.write?.refusal(callOf(job, [record])) ?? faultOfLook(job, record, connector, description);
     if (refusal) refused.set(slot, refusal);
   });
   const [first] = refused.values();
   if (first && job.allOrNone) records.forEach((_, slot) => refused.set(slot, refused.get(slot) ?? first));
   const allowed = new Map([...records.entries()].filter(([slot]) => !refused.has(slot)));
   return { allowed, refused };
+}
+
+/** Why a record cannot be looked at before it is written. What an upsert must know of a record matters only where that stands. */
+function faultOfLook(
+  { upsertBy = '' }: WriteJob,
+  { ifEmpty = [], onUpdate, key = '' }: PlannedRecord,
+  connector: Connector,
+  description: ObjectDescription | undefined,
+): Failure | undefined {
+  if (onUpdate) return connector.resolve?.faultOfValue?.(upsertBy, key, description);
+  return ifEmpty.map((name) => connector.faultOfField?.(name)).find((failure) => failure !== undefined);
 }
 
 /** A provider call, and the records it is for. */

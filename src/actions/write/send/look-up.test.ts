@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSalesforce } from '../../../../simulator/salesforce/index.ts';
+import type { ObjectDescription } from '../../../providers/index.ts';
+import type { WritePlan } from '../prepare/plan.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
+import { dryRun } from './dry-run.ts';
 import { executeWrite, type WriteJob } from './execute.ts';
 import { startSimulated, type Simulated } from './simulated.fixture.ts';
 
@@ -9,7 +12,8 @@ describe('src/actions/write/send/look-up', () => {
   beforeAll(async () => {
     sim = await startSimulated('salesforce', startSalesforce);
     const number = { name: 'No__c', type: 'double', externalId: true, idLookup: true, unique: true };
-    await sim.control('POST', '/schema', { fields: { Contact: [number] } });
+    const text = { name: 'Ext__c', type: 'string', externalId: true, idLookup: true, unique: true };
+    await sim.control('POST', '/schema', { fields: { Contact: [number, text] } });
   });
   afterAll(() => sim?.close());
 
@@ -79,4 +83,82 @@ describe('src/actions/write/send/look-up', () => {
       expect(effects.map(({ fields }) => fields?.['Title'])).toEqual(['T0', 'T2']);
     },
   );
+
+  const keyed = (Ext__c: string, more: Record<string, unknown>, ifEmpty: string[]): PlannedRecord => {
+    const fields = { Ext__c, LastName: 'K', ...more };
+    return { key: Ext__c, fields, onUpdate: { fields, ifEmpty } };
+  };
+
+  test.each(['Last Name', "$['MailingAddress']['city']"])(
+    'a name that no field can have fails the upserts of it alone: %s',
+    async (name) => {
+      const key = (letter: string) => `${letter} of ${name}`;
+      await execute(by('Ext__c'), [keyed(key('b'), {}, [])]);
+      const records = [
+        keyed(key('a'), { Title: 'T' }, ['Title']),
+        keyed(key('b'), { [name]: 'X' }, [name]),
+        keyed(key('c'), { [name]: 'X' }, [name]),
+      ];
+      const { result, effects } = await sim.during(() => execute(by('Ext__c'), records));
+      const refused = { kind: 'notApplied', failure: { category: 'validation', retryable: false } };
+      expect(result).toMatchObject([{ kind: 'applied', created: true }, refused, refused]);
+      expect((result[1] as { failure: { message: string } }).failure.message).toContain(JSON.stringify(name));
+      expect(effects.length).toBe(1);
+      // The one that is not there yet is made without a look at its fields.
+      const { calls, refused: shown } = dryRun(planOf('upsert', records), 'salesforce');
+      expect([calls.map(({ method }) => method), shown]).toEqual([['GET', 'PATCH'], undefined]);
+    },
+  );
+
+  test('an update of a name that no field can have is refused before anything is read', async () => {
+    const fields = { LastName: 'U', 'Last Name': 'U' };
+    const [made] = await execute({ ...by(''), kind: 'create' }, [{ fields: { LastName: 'U' } }]);
+    const { recordId: id = '' } = made as { recordId?: string };
+    const records = [{ id, fields, ifEmpty: ['LastName', 'Last Name'] }];
+    const { result, requests } = await sim.during(() => execute({ ...by(''), kind: 'update' }, records));
+    expect(result).toMatchObject([{ kind: 'notApplied', failure: { category: 'validation' } }]);
+    expect(requests).toEqual([]);
+    const { calls, refused } = dryRun(planOf('update', records), 'salesforce');
+    expect(calls).toEqual([]);
+    expect(refused).toMatchObject([{ index: 0, category: 'validation' }]);
+  });
+
+  test('a dry run shows what is refused for its value, and no call of it', async () => {
+    const described = await sim.context('Contact').describe();
+    const { object } = described as { object: ObjectDescription };
+    const records = [numbered('seven', 'seven', 'A'), numbered(41, '41', 'B')];
+    const job = planOf('upsert', records, 'No__c');
+    const { calls, refused } = dryRun(job, 'salesforce', object);
+    expect(refused).toMatchObject([{ index: 0, category: 'validation' }]);
+    const { requests } = await sim.during(() => execute(by('No__c'), records));
+    expect(calls.map(({ path }) => path)).toEqual(pathsOf(requests));
+    const together = dryRun({ ...job, allOrNone: true }, 'salesforce', object);
+    expect([together.calls, together.refused?.length]).toEqual([[], 2]);
+    const { result, requests: none } = await sim.during(() =>
+      execute({ ...by('No__c'), allOrNone: true }, records),
+    );
+    expect(result.map(({ kind }) => kind)).toEqual(['notApplied', 'notApplied']);
+    expect(pathsOf(none)).toEqual([]);
+  });
 });
+
+function planOf(
+  kind: 'update' | 'upsert',
+  records: readonly PlannedRecord[],
+  upsertBy = 'Ext__c',
+): WritePlan {
+  const by = kind === 'upsert' ? { upsertBy } : {};
+  return {
+    kind,
+    objectName: 'Contact',
+    ...by,
+    allOrNone: false,
+    headers: [],
+    records,
+  } as unknown as WritePlan;
+}
+
+/** Without those that ask for the object: a dry run is given it. */
+function pathsOf(requests: readonly { path: string }[]): string[] {
+  return requests.map(({ path }) => path).filter((path) => !path.endsWith('/describe'));
+}

@@ -33,19 +33,33 @@ interface Look {
 export function looksBefore(
   job: WriteJob,
   records: Iterable<PlannedRecord>,
-  { resolve: ability }: Connector,
+  connector: Connector,
   description: ObjectDescription | undefined,
 ): Look[] {
-  const conditional = [...records].filter(
-    ({ onUpdate, key = '' }) => onUpdate && !ability?.faultOfValue?.(job.upsertBy ?? '', key, description),
-  );
+  const ability = connector.resolve;
+  const conditional = [...records].filter(({ onUpdate }) => onUpdate);
   if (conditional.length === 0 || !ability) return [];
   const keys = conditional.map(({ key = '' }) => key);
-  const wanted = [...new Set(conditional.flatMap(({ onUpdate }) => onUpdate?.ifEmpty ?? []))];
+  const wanted = namesWanted(conditional).filter((name) => !connector.faultOfField?.(name));
   return inParts(keys, ability.valuesPerRead).flatMap((values) =>
     (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) =>
       lookOf(job, ability, values, fields, description),
     ),
+  );
+}
+
+/** The fields of which must be known whether they are empty. */
+function namesWanted(records: Iterable<PlannedRecord>): string[] {
+  return [...new Set([...records].flatMap(({ onUpdate }) => onUpdate?.ifEmpty ?? []))];
+}
+
+/** Those that no read can ask for. */
+function unreadable(records: Iterable<PlannedRecord>, connector: Connector): Map<string, Failure> {
+  return new Map(
+    namesWanted(records).flatMap((name) => {
+      const failure = connector.faultOfField?.(name);
+      return failure ? [[name, failure] as const] : [];
+    }),
   );
 }
 
@@ -65,6 +79,16 @@ function inParts(list: readonly string[], size: number): string[][] {
   );
 }
 
+type Described = Awaited<ReturnType<WriteContext['describe']>>;
+
+/** The object, where conditional upserts are among the records: it tells what values the field that they go by can hold. */
+export async function describedFor(
+  records: Iterable<PlannedRecord>,
+  { connector, describe }: WriteContext,
+): Promise<Described | undefined> {
+  return connector.resolve && [...records].some(({ onUpdate }) => onUpdate) ? describe() : undefined;
+}
+
 /** A record that stands at the provider, with the fields that were asked for. */
 interface Standing {
   recordId: string;
@@ -78,22 +102,21 @@ interface Standing {
 export async function settleConditional(
   job: WriteJob,
   records: ReadonlyMap<number, PlannedRecord>,
+  described: Described | undefined,
   context: WriteContext,
   outcomes: Map<number, RecordOutcome>,
 ): Promise<Map<number, PlannedRecord>> {
   const toSend = new Map(records);
   const ability = context.connector.resolve;
-  if (!ability || ![...records.values()].some(({ onUpdate }) => onUpdate)) return toSend;
-  const described = await context.describe();
+  if (!ability || !described || ![...records.values()].some(({ onUpdate }) => onUpdate)) return toSend;
   const description = 'object' in described ? described.object : undefined;
   const looks = looksBefore(job, records.values(), context.connector, description);
   const isLater = 'failure' in described && described.failure.retryable;
-  const standing = isLater ? described : await lookUp(job, ability, looks, context, description);
+  const refused = unreadable(records.values(), context.connector);
+  const standing = isLater ? described : await lookUp(job, ability, looks, refused, context, description);
   for (const [slot, record] of records) {
     if (!record.onUpdate) continue;
-    const failure = ability.faultOfValue?.(job.upsertBy ?? '', record.key ?? '', description);
-    const settled = 'failure' in standing ? standing : settleOne(job, record, standing.found, context);
-    const outcome = failure ? { failure } : settled;
+    const outcome = 'failure' in standing ? standing : settleOne(job, record, standing.found, context);
     if ('failure' in outcome) outcomes.set(slot, { kind: 'notApplied', failure: outcome.failure });
     else if ('kind' in outcome) outcomes.set(slot, outcome);
     if ('record' in outcome) toSend.set(slot, outcome.record);
@@ -112,11 +135,11 @@ async function lookUp(
   job: WriteJob,
   ability: ResolveAbility,
   looks: readonly Look[],
+  refused: Found['refused'],
   context: WriteContext,
   description: ObjectDescription | undefined,
 ): Promise<{ found: Found } | { failure: Failure }> {
   const standing: Found['standing'] = new Map();
-  const refused: Found['refused'] = new Map();
   for (const { values, fields } of looks) {
     const ask = (part: string[]): Promise<Judged> =>
       askFor(job, ability, lookOf(job, ability, values, part, description), context, description);
