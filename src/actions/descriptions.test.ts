@@ -81,6 +81,25 @@ describe('src/actions/write/descriptions', () => {
     expect([await ask(), asked()]).toEqual([{ object }, 2]);
   });
 
+  test('what is known is answered while who needs what is younger still waits, and after that has failed', async () => {
+    let now = 0;
+    const descriptions = createDescriptions(() => now);
+    const [first, second] = ['Contacts', 'People'].map((displayName) => ({
+      object: { name: 'contacts', displayName, fields: {} },
+    }));
+    const { connector: asks, asked } = connector([first!, { failure }, second!]);
+    const ask = (youngerThanMs?: number): Promise<Described> =>
+      descriptions.of('c', 'contacts', asks, client, youngerThanMs);
+    await ask();
+    now = 5_000;
+    const younger = [ask(5_000), ask(5_000)];
+    expect([await ask(), ...(await Promise.all(younger))]).toEqual([first, { failure }, { failure }]);
+    const again = ask(5_000);
+    expect([await ask(), await again, await ask(), asked()]).toEqual([first, second, second, 3]);
+    now += 600_000;
+    expect([await ask(), asked()]).toMatchObject([{ object: { displayName: '' } }, 4]);
+  });
+
   test('a provider that describes nothing is no failure of the moment', async () => {
     const asks: Connector = { failureOf: () => failure };
     expect(await createDescriptions().of('c', 'contacts', asks, client)).toMatchObject({

@@ -18,33 +18,38 @@ export interface Descriptions {
 const keepMs = 10 * 60_000;
 const maxEntries = 1_000;
 
-interface Kept {
+interface Asked {
   described: Promise<Described>;
   at: number;
 }
 
-/** Kept in this process for ten minutes; what asks at once shares one answer. A failure is not kept, and what was known before it stays. */
+/**
+ * Kept in this process for ten minutes; what asks at once shares one answer. A failure is not kept, and what was known before it
+ * stays: it is answered also while somebody who needs what is younger waits.
+ */
 export function createDescriptions(now: () => number = () => performance.now()): Descriptions {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, Asked>();
+  const underWay = new Map<string, Asked>();
 
-  async function forgetFailure(key: string, described: Promise<Described>, former?: Kept): Promise<void> {
-    if (!('failure' in (await described)) || kept.get(key)?.described !== described) return;
-    if (former) kept.set(key, former);
-    else kept.delete(key);
+  async function keep(key: string, asked: Asked): Promise<void> {
+    const described = await asked.described;
+    if (underWay.get(key) === asked) underWay.delete(key);
+    if ('failure' in described || asked.at < (kept.get(key)?.at ?? asked.at)) return;
+    kept.delete(key);
+    kept.set(key, asked);
+    const oldest = kept.keys().next().value;
+    if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
   }
 
   return {
     of(connectionId, objectName, connector, client, youngerThanMs = keepMs) {
       const key = `${connectionId}/${objectName}`;
-      const known = kept.get(key);
-      if (known && now() - known.at < youngerThanMs) return known.described;
-      const described = describe(objectName, connector, client);
-      kept.delete(key);
-      kept.set(key, { described, at: now() });
-      const oldest = kept.keys().next().value;
-      if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
-      void forgetFailure(key, described, known);
-      return described;
+      for (const known of [kept.get(key), underWay.get(key)])
+        if (known && now() - known.at < youngerThanMs) return known.described;
+      const asked = { described: describe(objectName, connector, client), at: now() };
+      underWay.set(key, asked);
+      void keep(key, asked);
+      return asked.described;
     },
   };
 }
