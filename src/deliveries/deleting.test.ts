@@ -124,6 +124,32 @@ describe('deliveries, of a destination that is deleted', () => {
     ]).toEqual([[], [], [{ status: 'delivered' }]]);
   });
 
+  it('what had ended before a replay is as it was where its destination is deleted while it waits again', async () => {
+    const worker = await at.world.work();
+    at.receiver.answer = (response) => response.writeHead(204).end();
+    await at.world.queue(at.to, 2);
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    at.receiver.answer = (response) => response.writeHead(500).end();
+    await at.world.deliveries.replays.start(at.world.projectId, { filter: { destination: at.to } });
+    const statuses = () =>
+      at.rows('SELECT status, http_status FROM delivery WHERE project_id = $1 ORDER BY message_id');
+    const waits = { status: 'pending', http_status: 500 };
+    expect(await eventually(statuses, (rows) => rows.every((row) => row['http_status'] === 500))).toEqual([
+      waits,
+      waits,
+    ]);
+    await worker.stop(1_000);
+    await at.world.queue(at.to, 1);
+    await remove(true);
+    await at.world.work();
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    expect(await statuses()).toEqual([
+      { status: 'delivered', http_status: 500 },
+      { status: 'delivered', http_status: 500 },
+      { status: 'canceled', http_status: null },
+    ]);
+  });
+
   it('a step of a replay on a node that still knows it changes no delivery, and ends the replay', async () => {
     await at.world.work();
     at.receiver.answer = (response) => response.writeHead(204).end();

@@ -165,7 +165,7 @@ function change(server: HttpServer, deps: DeliveryRouteDeps): void {
       operationId: 'deleteDestination',
       summary: 'Delete a destination',
       description:
-        'Refused while deliveries wait for it, unless `cancelPending`: then they are canceled, and the audit log says how many.',
+        'Refused while deliveries wait for it, unless `cancelPending`: then they are canceled, those that had ended before and wait again are as they were, and the audit log says how many.',
       tags,
       params: DestinationParams,
       querystring: DeleteDestinationQuery,

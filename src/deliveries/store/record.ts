@@ -25,6 +25,9 @@ const emptied = `empty AS MATERIALIZED (
     UPDATE message m SET body = '', keys = '[]'
     WHERE m.project_id = ANY ($1::uuid[]) AND m.id = ANY (ARRAY (SELECT ref FROM empty)))`;
 
+/** It had ended, and is not sent again after all. */
+const isAsBefore = `excluded.status = 'canceled' AND d.ended IS NOT NULL`;
+
 /**
  * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
  * end, since when a destination fails, where that changes, and what ran out of attempts there. A delivery that ends another way
@@ -52,9 +55,11 @@ const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT 
     SELECT project_id, ref, lane_id, status, after, spent::int, http_status, error,
       CASE WHEN entry IS NULL THEN '[]' ELSE jsonb_build_array(entry::jsonb) END, now, now, due_at
     FROM clock, ended WHERE own_id IS NOT NULL
-    ON CONFLICT (project_id, message_id, destination_id) DO UPDATE SET status = excluded.status,
+    ON CONFLICT (project_id, message_id, destination_id) DO UPDATE SET
+      status = CASE WHEN ${isAsBefore} THEN d.ended ELSE excluded.status END,
       ended = coalesce(excluded.ended, d.ended), attempts = d.attempts + excluded.attempts,
-      http_status = excluded.http_status, error = excluded.error,
+      http_status = CASE WHEN ${isAsBefore} THEN d.http_status ELSE excluded.http_status END,
+      error = CASE WHEN ${isAsBefore} THEN d.error ELSE excluded.error END,
       log = CASE WHEN jsonb_array_length(d.log) >= ${mostEntries} THEN d.log - 0 ELSE d.log END || excluded.log,
       last_at = excluded.last_at, next_at = excluded.next_at,
       replay_id = CASE WHEN excluded.status = 'pending' THEN d.replay_id END),

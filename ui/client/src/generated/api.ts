@@ -1630,7 +1630,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a destination
-         * @description Refused while deliveries wait for it, unless `cancelPending`: then they are canceled, and the audit log says how many.
+         * @description Refused while deliveries wait for it, unless `cancelPending`: then they are canceled, those that had ended before and wait again are as they were, and the audit log says how many.
          *
          *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
