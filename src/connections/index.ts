@@ -14,7 +14,7 @@ export {
   unendedGroups,
   untilRenewed,
 } from './move-store.ts';
-export { goOn, holdReplaced, portableConnections, type Replaced } from './portable-store.ts';
+export { goOn, holdReplaced, openWindows, portableConnections, type Replaced } from './portable-store.ts';
 export { connectionRoutes } from './routes.ts';
 export { sealedConnectionColumns } from './sealed.ts';
 export { eraseCustomers } from './erase-store.ts';

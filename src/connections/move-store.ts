@@ -1,7 +1,6 @@
 import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import { sleep } from '../kit/retry.ts';
-import { hurry } from '../lanes/index.ts';
 import { handedDetail, handedStatus, nextAsOf } from './as-of.ts';
 import { heldAgeMs } from './refresh/index.ts';
 
@@ -75,11 +74,9 @@ export async function areAllMoved(database: Database, projectId: string): Promis
   return (await database.rows(open, [projectId])).length === 0;
 }
 
-/** Those that were moved are used here again, and what waits for them goes on. Answers how many. */
-export async function takeBackConnections(tx: Queryable, projectId: string): Promise<number> {
-  const ids = (await tx.rows<{ id: string }>(unmark, [projectId])).map(({ id }) => id).toSorted();
-  for (const id of ids) await hurry(tx, projectId, id);
-  return ids.length;
+/** Those that were moved are used here again. Answers their ids. */
+export async function takeBackConnections(tx: Queryable, projectId: string): Promise<string[]> {
+  return (await tx.rows<{ id: string }>(unmark, [projectId])).map(({ id }) => id);
 }
 
 /** The groups of those that are not used here, since they were moved; each as often as it has one. */

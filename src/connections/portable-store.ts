@@ -4,7 +4,8 @@ import { portable, type Portable, type PortableRow, type RowFault } from '../kit
 import { orNull, text, timestamp, times, uuid } from '../kit/db/portable-schema.ts';
 import { statement } from '../kit/db/statement.ts';
 import { reference } from '../kit/reference-schema.ts';
-import { hurry } from '../lanes/index.ts';
+import type { Ground } from '../kit/ground.ts';
+import { hurryAll } from '../lanes/index.ts';
 import { handedDetail, handedStatus, howKnown, isHandedOver, isUsed } from './as-of.ts';
 import { openWindow } from './budget/index.ts';
 import { SealedSecrets, sealedCredentials } from './credentials/index.ts';
@@ -66,17 +67,36 @@ const generations = statement(
   `SELECT id, generation::float8 AS generation FROM connection WHERE project_id = $1 AND id = ANY($2::uuid[]) ORDER BY id`,
 );
 
-/** What waits for credentials that work goes on, and where somebody signed in later, what waits for a limit of those before. */
-export async function goOn(tx: Queryable, projectId: string, replaced: readonly Replaced[]): Promise<void> {
+/** Where somebody signed in later, a limit of the credentials before counts no more. */
+export async function openWindows(
+  tx: Queryable,
+  projectId: string,
+  replaced: readonly Replaced[],
+): Promise<void> {
   const signedIn = replaced.flatMap(({ id, isSignedIn }) => (isSignedIn ? [id] : []));
-  if (signedIn.length > 0) {
-    const rows = await tx.rows<{ id: string; generation: number }>(generations, [projectId, signedIn]);
-    for (const { id, generation } of rows) await openWindow(tx, [projectId, id], generation);
-  }
-  for (const { id } of replaced.toSorted(byId)) await hurry(tx, projectId, id);
+  if (signedIn.length === 0) return;
+  const rows = await tx.rows<{ id: string; generation: number }>(generations, [projectId, signedIn]);
+  for (const { id, generation } of rows) await openWindow(tx, [projectId, id], generation);
 }
 
-const byId = (a: Replaced, b: Replaced): number => (a.id < b.id ? -1 : 1);
+/**
+ * What waits for connections that came back goes on. After the commit that brought them: they may be 20,000, and no node claims
+ * anything while one holds their lanes. Without this it goes on when it looks for them by itself.
+ */
+export async function goOn(
+  { database, log }: Pick<Ground, 'database' | 'log'>,
+  projectId: string,
+  connectionIds: readonly string[],
+): Promise<void> {
+  try {
+    await hurryAll(database, projectId, connectionIds);
+  } catch (error) {
+    log.warn(
+      { err: error, projectId },
+      'what waits for connections that came back goes on up to five minutes later',
+    );
+  }
+}
 
 /**
  * SQL: the generation of the row `r` that comes in. Where a connection of its id was deleted, what calls tell of those of before the

@@ -8,6 +8,7 @@ export {
   firstProject,
   gathering,
   hurry,
+  hurryAll,
   hurryWork,
   markedOrParked,
   pause,

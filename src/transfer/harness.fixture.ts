@@ -29,7 +29,7 @@ export function twoProjects(database: Database): {
   /** Connections of `acme` with the same id in both; each as what is set of it, SQL by column. */
   connect(there: Record<string, string>, here?: Record<string, string>): Promise<string>;
   moved(): Promise<{ file: ProjectFile; warnings: string[] }>;
-  imported(file: ProjectFile): ReturnType<Transfer['import']>;
+  imported(file: ProjectFile, dryRun?: boolean): ReturnType<Transfer['import']>;
 } {
   const ground = groundOn(database, generateMasterKey('k1'));
   const transfer = transferOn(database, ground);
@@ -60,6 +60,6 @@ export function twoProjects(database: Database): {
       const { file, warnings } = await transfer.export({ id: from, name: 'from' }, asked);
       return { file, warnings: warnings.map(({ message }) => message) };
     },
-    imported: (file) => transfer.import(to, { passphrase, file }),
+    imported: (file, dryRun = false) => transfer.import(to, { passphrase, file, dryRun }),
   };
 }

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { createBudget } from '../connections/budget/index.ts';
 import { groundOn } from '../connections/ground.fixture.ts';
+import { statement } from '../kit/db/statement.ts';
 import { generateMasterKey } from '../kit/vault.ts';
+import { fold } from '../lanes/store/lanes.ts';
 import { loadCatalog } from '../providers/index.ts';
 import { twoProjects } from './harness.fixture.ts';
 
@@ -11,6 +13,8 @@ const leased = {
   refresh_lease: 'gen_random_uuid()',
   refresh_lease_until: `svc_now() + interval '90 s'`,
 };
+
+const lockAudit = statement('test_lock_audit', 'LOCK TABLE audit_log IN SHARE MODE');
 
 describe('transfer/renewing', () => {
   let test: TestDatabase;
@@ -117,6 +121,35 @@ describe('transfer/renewing', () => {
     expect([await dueAmong(projects.to), await dueAmong(projects.from)]).toEqual([[back], []]);
     expect(await projects.transfer.undo(projects.from)).toBe(2);
     expect(await dueAmong(projects.from)).toEqual([back, left].toSorted());
+  });
+
+  it('no lane is held until the commit of an import or an undo, and its dry run touches none', async () => {
+    const id = await projects.connect({});
+    for (const projectId of [projects.from, projects.to])
+      await test.database.raw(
+        `INSERT INTO lane (project_id, id, due_at) VALUES ('${projectId}', '${id}', svc_now() + interval '5 minutes')`,
+      );
+    const { file } = await projects.moved();
+    const lanes = `SELECT wakes::int AS wakes FROM lane WHERE id = '${id}' ORDER BY wakes`;
+    expect(await projects.imported(file, true)).toMatchObject({ replaced: { connections: 1 } });
+    expect(await test.database.raw(lanes)).toEqual([{ wakes: 0 }, { wakes: 0 }]);
+    const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    for (const act of [() => projects.imported(file), () => projects.transfer.undo(projects.from)]) {
+      let acting: Promise<unknown> | undefined;
+      await test.database.transaction(async (tx) => {
+        // The last that either writes.
+        await tx.rows(lockAudit);
+        acting = act();
+        await expect.poll(() => test.database.raw(blocked)).toHaveLength(1);
+        await test.database.raw(
+          `INSERT INTO wake (project_id, lane_id, due_at) VALUES ('${projects.from}', '${id}', svc_now()), ('${projects.to}', '${id}', svc_now())`,
+        );
+        const folded = fold(test.database).then((those) => those.length);
+        expect(await Promise.race([folded, sleep(2_000)])).toBe(2);
+      });
+      await acting;
+    }
+    expect(await test.database.raw(lanes)).toEqual([{ wakes: 3 }, { wakes: 3 }]);
   });
 
   it('what was deleted here after new sign-ins and comes in again keeps to the limits that calls tell of', async () => {

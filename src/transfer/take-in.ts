@@ -1,4 +1,11 @@
-import { goOn, holdReplaced, movedGroups, untilRenewed, type Replaced } from '../connections/index.ts';
+import {
+  goOn,
+  holdReplaced,
+  movedGroups,
+  openWindows,
+  untilRenewed,
+  type Replaced,
+} from '../connections/index.ts';
 import { doneBefore, record } from '../events/index.ts';
 import type { AuditAction } from '../events/audit/schema.ts';
 import type { Queryable } from '../kit/db/database.ts';
@@ -32,14 +39,17 @@ interface Taking {
 
 /** In one transaction: all of it comes in, or nothing. A dry run is the same, and rolled back. */
 export async function takeIn(
-  { database, vault }: Pick<Ground, 'database' | 'vault'>,
+  ground: Pick<Ground, 'database' | 'vault' | 'log'>,
   projectId: string,
   content: Content,
   { dryRun, isFormerMove }: Taking,
 ): Promise<Written> {
+  const { database, vault } = ground;
   let written: Written | undefined;
+  let replaced: Replaced[] = [];
   const work = async (tx: Queryable): Promise<void> => {
-    written = await writeIn(tx, projectId, content, { vault, isFormerMove });
+    replaced = await holdAllReplaced(tx, projectId, content);
+    written = await writeIn(tx, projectId, content, { vault, isFormerMove, replaced });
     if (dryRun) throw new DryRun();
     const details = { created: written.created, replaced: written.replaced };
     await record(tx, { projectId, action: 'project.imported', targetId: projectId, details });
@@ -59,22 +69,36 @@ export async function takeIn(
   if (!(await untilRenewed(attempt)))
     throw problem('export-busy', { remedy: 'Import the file again in a minute.' });
   if (!written) throw new Error('nothing was written and nothing refused');
+  if (!dryRun)
+    await goOn(
+      ground,
+      projectId,
+      replaced.map(({ id }) => id),
+    );
   return written;
 }
 
-async function writeIn(
-  tx: Queryable,
-  projectId: string,
-  content: Content,
-  { vault, isFormerMove }: { vault: Ground['vault']; isFormerMove: boolean },
-): Promise<Written> {
-  // First, so that little is done in vain.
+/** First, so that little is done in vain. */
+async function holdAllReplaced(tx: Queryable, projectId: string, content: Content): Promise<Replaced[]> {
   const replaced: Replaced[] = [];
   for (const slice of inSlices(content['connections'] ?? [])) {
     const found = await holdReplaced(tx, projectId, slice);
     if (!found) throw new Renewing();
     replaced.push(...found);
   }
+  return replaced;
+}
+
+async function writeIn(
+  tx: Queryable,
+  projectId: string,
+  content: Content,
+  {
+    vault,
+    isFormerMove,
+    replaced,
+  }: { vault: Ground['vault']; isFormerMove: boolean; replaced: readonly Replaced[] },
+): Promise<Written> {
   await refuseClashes(tx, projectId, content);
   const came: Record<string, WrittenRows> = {};
   for (const part of parts) {
@@ -90,7 +114,7 @@ async function writeIn(
     came[kind] = all;
   }
   const counts = countsOf(came, content);
-  await goOn(tx, projectId, replaced);
+  await openWindows(tx, projectId, replaced);
   const again = await deletedBefore(tx, projectId, came);
   // What was deleted since it leaked does not come to life.
   for (const kind of ['apiKeys', 'jwtKeys'] as const)

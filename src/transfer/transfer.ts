@@ -1,5 +1,6 @@
 import {
   areAllMoved,
+  goOn,
   movedGroups,
   moveConnections,
   takeBackConnections,
@@ -52,7 +53,7 @@ export interface Transfer {
 /** Each may hold some hundred megabytes, and what is to be imported is in memory while it waits. */
 const files = { atOnce: 1, waiting: 2, waitingOfOne: 1, retryAfterSeconds: 10 };
 
-type Deps = Pick<Ground, 'database' | 'vault'> & {
+type Deps = Pick<Ground, 'database' | 'vault' | 'log'> & {
   catalog: Catalog;
   projects: Pick<Projects, 'boundKeepDays' | 'forget'>;
 };
@@ -163,13 +164,15 @@ function halfMoved(error: Problem): Problem {
   });
 }
 
-function undoExport({ database }: Deps, projectId: string): Promise<number> {
-  return database.transaction(async (tx) => {
-    const connections = await takeBackConnections(tx, projectId);
-    const details = { connections };
+async function undoExport(deps: Deps, projectId: string): Promise<number> {
+  const back = await deps.database.transaction(async (tx) => {
+    const ids = await takeBackConnections(tx, projectId);
+    const details = { connections: ids.length };
     await record(tx, { projectId, action: 'project.takenBack', targetId: projectId, details });
-    return connections;
+    return ids;
   });
+  await goOn(deps, projectId, back);
+  return back.length;
 }
 
 async function importProject(
