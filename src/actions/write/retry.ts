@@ -5,12 +5,7 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import { record } from '../../events/index.ts';
 import type { Target } from '../../installations/index.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
-import {
-  isNotDone,
-  isUnresolved,
-  type RecordPayload,
-  type WrittenOperation,
-} from '../../operations/index.ts';
+import { isNotDone, isUnresolved, type WrittenOperation } from '../../operations/index.ts';
 import { refuseDead } from '../target.ts';
 import { keyOfRetry, refuseUnsettled } from './accept/again.ts';
 import { planAgain } from './prepare/plan.ts';
@@ -78,7 +73,7 @@ const leftToCaller =
 export function planRetry(
   { operation, records }: WrittenOperation,
   mayRepeat: typeof isNotDone = isNotDone,
-): { records: RecordPayload[] } | { refusal: Problem } {
+): { records: WrittenOperation['records'] } | { refusal: Problem } {
   if (operation.status === 'in_progress') {
     return { refusal: problem('operation-in-progress', { retryAfterSeconds: 5 }) };
   }
@@ -93,7 +88,7 @@ export function planRetry(
   );
   if (operation.actionType !== 'write' || failed.length === 0)
     return { refusal: problem('nothing-to-retry', notDone.length > 0 ? { detail: leftToCaller } : {}) };
-  return { records: failed.map(({ payload }) => payload) };
+  return { records: failed };
 }
 
 /** What is known to be written again: the records as the config and the manifest of now allow them. Throws the refusal. */
@@ -110,7 +105,7 @@ export async function planFor(
   const write = storedWriteOf(written.request);
   const again = planAgain(
     write.kind,
-    planned.records.map(plannedRecordOf),
+    planned.records.map(({ slot, payload }) => ({ slot, record: plannedRecordOf(payload) })),
     scopeOf(target, write.objectName, deps.ground.limits),
     write.upsertBy,
   );

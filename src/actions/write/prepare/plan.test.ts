@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { abilitiesOf } from '../../../providers/index.ts';
-import { planWrite, type WriteScope } from './plan.ts';
+import { planAgain, planWrite, type WriteScope } from './plan.ts';
+import type { PlannedRecord } from './stored.ts';
 import type { WriteRequest } from '../schema.ts';
 
 function scope(more: Partial<WriteScope> = {}): WriteScope {
@@ -77,6 +78,31 @@ describe('actions/write/plan', () => {
     expect(refusal(update('003Hs1000000002'), salesforce)).toBe('invalid-request record.Id');
     expect(refusal(update(null), salesforce)).toBe('invalid-request record.Id');
     expect(refusal(update('003Hs1000000001IAA'), salesforce)).toBe('planned');
+  });
+
+  test('an id among the fields of what was planned before is refused when it is to be written again', () => {
+    const again = (
+      kind: 'create' | 'update' | 'upsert',
+      record: PlannedRecord,
+      within?: Partial<WriteScope>,
+    ) => {
+      const planned = planAgain(kind, [{ slot: 3, record }], scope({ ...salesforce, ...within }), 'Ext__c');
+      if ('records' in planned) return planned.records;
+      const { code, details } = planned.refusal;
+      return [code, ...(details.issues ?? []).map(({ name }) => name), details.remedy];
+    };
+    const remedy = expect.stringContaining('in a new write') as string;
+    const refused = ['invalid-request', 'records[3].Id', remedy];
+    const fields = { Id: '003Hs1000000002', LastName: 'A' };
+    expect(again('create', { fields })).toEqual(refused);
+    expect(again('upsert', { key: '1', fields })).toEqual(refused);
+    expect(again('update', { id: '003Hs1000000001', fields })).toEqual(refused);
+    const own = { id: '003Hs1000000002', fields };
+    expect(again('update', own)).toEqual([own]);
+    // What the config forbids by now does not go out.
+    const settings = { id: { writeOnCreate: 'never' } } as const;
+    const rules = { settings, valueDefaults: {}, mappings: {}, unsetMappings: [] };
+    expect(again('create', { fields }, { rules })).toEqual([{ fields: { LastName: 'A' } }]);
   });
 
   test.each([

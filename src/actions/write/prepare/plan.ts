@@ -123,13 +123,19 @@ function isBare(item: Item | undefined, { fields }: PlannedRecord): boolean {
   return Object.keys(item?.record ?? {}).length === 1 && Object.keys(fields).length === 0;
 }
 
+/** A record that was planned before, and its place in its operation. */
+interface PlannedBefore {
+  slot: number;
+  record: PlannedRecord;
+}
+
 /**
  * Records that were planned before, under the config and manifest of now: what is written never any more is left away, and
  * what is written only if it is empty is so now. Names and defaults stay as they were planned. Pure.
  */
 export function planAgain(
   kind: WriteKind,
-  records: readonly PlannedRecord[],
+  before: readonly PlannedBefore[],
   scope: WriteScope,
   upsertBy?: string,
 ): { records: PlannedRecord[] } | { refusal: Problem } {
@@ -139,9 +145,25 @@ export function planAgain(
     ? refuseDeletion(kind, scope)
     : refuse([issue('type', `${kind} is not supported for the provider ${provider}`)], 'ability-unsupported');
   if (refusal) return { refusal };
-  if (kind === 'delete') return { records: [...records] };
+  if (kind === 'delete') return { records: before.map(({ record }) => record) };
   const rules = kind === 'upsert' ? withoutRulesOf(upsertBy ?? '', scope.rules) : scope.rules;
-  return { records: records.map((record) => recordAgain(kind, record, rules)) };
+  const again = before.map(({ slot, record }) => ({ slot, record: recordAgain(kind, record, rules) }));
+  const strays = refuseStrays(kind, again, provider);
+  return strays ? { refusal: strays } : { records: again.map(({ record }) => record) };
+}
+
+/** A former release may have accepted what is refused by now. */
+function refuseStrays(
+  kind: WriteKind,
+  records: readonly PlannedBefore[],
+  provider: string,
+): Problem | undefined {
+  const issues = records.flatMap(({ slot, record }) =>
+    strayIds(kind, record, provider).map(([name, detail]) => issue(`records[${slot}].${name}`, detail)),
+  );
+  if (issues.length === 0) return undefined;
+  const remedy = 'What was planned stays as it is: send what is to be done in a new write.';
+  return problem('invalid-request', { ...refuse(issues).details, remedy });
 }
 
 function recordAgain(
