@@ -206,6 +206,61 @@ describe('actions/write/fields', () => {
     expect(shapeFields('create', { profile: { name: 'B' } }, moved).collisions).toEqual([]);
   });
 
+  test('§4.2.8 two values for one place are seen, too, where the outer one is named by a path', () => {
+    const street = "$['Address']['street']";
+    const oneLevel = rules({}, { mappings: { street, addr: "$['address']" } });
+    const deep = (inner: string) => `$['data']['x']${inner}`;
+    const twoLevels = rules({}, { mappings: { street: deep("['a']['street']"), addr: deep("['a']") } });
+    for (const by of [oneLevel, twoLevels]) {
+      const shaped = (sent: Record<string, unknown>) => shapeFields('create', sent, by);
+      for (const addr of [{ street: 'x' }, { street: null }, 'x', null])
+        for (const sent of [
+          { street: 'y', addr },
+          { addr, street: 'y' },
+        ])
+          expect(shaped(sent).collisions).toHaveLength(1);
+      expect(shaped({ street: 'y', addr: { zip: '1' } }).collisions).toEqual([]);
+    }
+    const beside = { street: 'y', zip: '1' };
+    for (const sent of [
+      { street: 'y', addr: { zip: '1' } },
+      { addr: { zip: '1' }, street: 'y' },
+    ]) {
+      expect(shapeFields('create', sent, oneLevel).fields).toEqual({ address: beside });
+      expect(shapeFields('create', sent, twoLevels).fields).toEqual({ data: { x: { a: beside } } });
+      const whole = { Data: { b: 1, x: { c: 2 } }, ...sent };
+      expect(shapeFields('create', whole, twoLevels).fields).toEqual({
+        Data: { b: 1, x: { c: 2, a: beside } },
+      });
+    }
+    const same = rules({}, { mappings: { addr: "$['address']", "$['place']": 'city' } });
+    expect(shapeFields('create', { addr: 1, address: 2 }, same).collisions).toEqual(['address']);
+    expect(shapeFields('create', { PLACE: 'Bern' }, same).fields).toEqual({ city: 'Bern' });
+  });
+
+  test('§2.5 a nested default leaves alone what an outer path brings', () => {
+    const settings = { street: { default: { stringValue: 'DEF' } } };
+    for (const outer of ["$['address']", "$['data']['Address']"]) {
+      const inner = `${outer.toLowerCase()}['street']`;
+      const by = rules(settings, { mappings: { street: inner, addr: outer } });
+      const shaped = (sent: Record<string, unknown>) => {
+        const { fields } = shapeFields('create', sent, by);
+        return (fields['data'] as Record<string, unknown>)?.['Address'] ?? fields['address'];
+      };
+      for (const addr of [{ street: 'x' }, { street: null }, 'x']) expect(shaped({ addr })).toEqual(addr);
+      expect(shaped({ addr: { zip: '1' } })).toEqual({ zip: '1', street: 'DEF' });
+    }
+  });
+
+  test('§2.5 nothing is put into an object that is never written', () => {
+    const never: FieldRule = { writeOnUpdate: 'never' };
+    for (const outer of ["$['address']", "$['data']['Address']"]) {
+      const mappings = { street: `${outer.toLowerCase()}['street']`, addr: outer };
+      const by = rules({ addr: never }, { mappings });
+      expect(shapeFields('update', { street: 'y', addr: { zip: '1' }, a: 1 }, by).fields).toEqual({ a: 1 });
+    }
+  });
+
   test('§2.5 a nested field that is never written is taken out of an object that was sent whole', () => {
     const never: FieldRule = { writeOnUpdate: 'never' };
     const by = rules(

@@ -51,24 +51,27 @@ export function shapeFields(
   const { rules, policies } = compiled;
   const { byKey, ...found } = mapNames(sent, compiled);
   for (const [name, value] of defaultsFor(kind, rules)) {
-    if (compiled.unset.has(name.toLowerCase())) continue;
+    if (compiled.unset.has(keyOf(name))) continue;
     const field = providerName(name, rules);
-    if (!isTaken(byKey, field)) byKey.set(field.toLowerCase(), { name: field, value });
+    if (!isTaken(byKey, field)) byKey.set(keyOf(field), { name: field, value });
   }
   const shaped: ShapedFields = { fields: {}, ifEmpty: [], ...found };
   const draft = new Draft();
-  const nested: (readonly [name: string, value: unknown])[] = [];
+  const nested: { levels: readonly string[]; value: unknown }[] = [];
   for (const [key, { name, value }] of byKey) {
     const policy = policyFor(kind, policies.get(key));
-    if (policy === 'never') continue;
-    if (isPath(name)) nested.push([name, value]);
+    const levels = levelsOf(name);
+    const outer = outersOf(levels).map((one) => policyFor(kind, policies.get(one.key)));
+    if (policy === 'never' || outer.includes('never')) continue;
+    if (isPath(name)) nested.push({ levels, value });
     else shaped.fields[name] = value;
     if (policy === 'ifEmpty') shaped.ifEmpty.push(name);
   }
   // A value that is written whole would replace what was put into it before.
-  for (const [name, value] of nested) setField(draft, shaped.fields, placeOf(byKey, name), value);
+  nested.sort((one, other) => one.levels.length - other.levels.length);
+  for (const { levels, value } of nested) setField(draft, shaped.fields, placeOf(byKey, levels), value);
   for (const [name, rule] of compiled.nestedPolicies)
-    if (policyFor(kind, rule) === 'never') takeAway(draft, shaped.fields, placeOf(byKey, name));
+    if (policyFor(kind, rule) === 'never') takeAway(draft, shaped.fields, placeOf(byKey, levelsOf(name)));
   return shaped;
 }
 
@@ -120,12 +123,13 @@ function* defaultsFor(kind: 'create' | 'update', rules: FieldRules): Generator<[
 
 /** The provider field that a name of the request or of the config stands for. */
 export function providerName(name: string, rules: Pick<FieldRules, 'mappings'>): string {
-  return lookUp(rules.mappings, name) ?? name;
+  const own = plainName(name);
+  return plainName(lookUp(rules.mappings, own) ?? own);
 }
 
 function lookUp(mappings: FieldRules['mappings'], name: string): string | undefined {
   if (Object.hasOwn(mappings, name)) return mappings[name];
-  return hasNone(mappings) ? undefined : foldedOf(mappings).get(name.toLowerCase());
+  return hasNone(mappings) ? undefined : foldedOf(mappings).get(keyOf(name));
 }
 
 /** As for most objects: nothing is remembered of them. */
@@ -142,7 +146,7 @@ function foldedOf(mappings: FieldRules['mappings']): Map<string, string> {
   if (known) return known;
   const made = new Map<string, string>();
   for (const [name, field] of Object.entries(mappings)) {
-    const key = name.toLowerCase();
+    const key = keyOf(name);
     if (!made.has(key)) made.set(key, field);
   }
   folded.set(mappings, made);
@@ -180,11 +184,11 @@ function compile(rules: FieldRules): CompiledRules {
   const policies = Object.entries(settings).map(([name, rule]) => [providerName(name, rules), rule] as const);
   return {
     rules,
-    nested: Object.keys(mappings).filter(isPath),
-    unsetNested: unsetMappings.filter(isPath),
-    policies: new Map(policies.map(([name, rule]) => [name.toLowerCase(), rule])),
+    nested: Object.keys(mappings).filter((name) => isPath(plainName(name))),
+    unsetNested: unsetMappings.filter((name) => isPath(plainName(name))),
+    policies: new Map(policies.map(([name, rule]) => [keyOf(name), rule])),
     nestedPolicies: policies.filter(([name]) => isPath(name)),
-    unset: new Set(unsetMappings.map((name) => name.toLowerCase())),
+    unset: new Set(unsetMappings.map(keyOf)),
     known: only && knownOf(rules, only),
   };
 }
@@ -192,10 +196,10 @@ function compile(rules: FieldRules): CompiledRules {
 /** The builder's and the provider's names of the mappings. What a record is known by is sent in any case. */
 function knownOf({ mappings, goesBy = 'id' }: FieldRules, only: readonly string[]): Set<string> {
   const names = ['id', goesBy, ...only, ...Object.entries(mappings).flat()];
-  return new Set(names.map((name) => name.toLowerCase()));
+  return new Set(names.map(keyOf));
 }
 
-/** Fields in provider names, by them in lower case. */
+/** Fields in provider names, by the keys of these. */
 type ByKey = Map<string, { name: string; value: unknown }>;
 
 function mapNames(
@@ -206,53 +210,86 @@ function mapNames(
   const found: Pick<ShapedFields, 'collisions'> & Unsent = { collisions: [], unmapped: [], dropped: [] };
   const take = (name: string, value: unknown): void => {
     const size = byKey.size;
-    if (byKey.set(name.toLowerCase(), { name, value }).size === size) found.collisions.push(name);
+    if (byKey.set(keyOf(name), { name, value }).size === size) found.collisions.push(name);
   };
   for (const path of unsetNested)
     if (readPath(request, fieldLevels(path)) !== undefined) found.unmapped.push(path);
   const sent = withoutPaths(request, unsetNested);
   for (const [name, value] of Object.entries(withoutPaths(sent, nested))) {
-    const key = name.toLowerCase();
+    const key = keyOf(name);
     if (unset.has(key)) found.unmapped.push(name);
     else if (known?.has(key) === false) found.dropped.push(name);
     else take(providerName(name, rules), value);
   }
   for (const path of nested) {
     const value = readPath(sent, fieldLevels(path));
-    if (value !== undefined) take(rules.mappings[path] ?? path, value);
+    if (value !== undefined) take(providerName(path, rules), value);
   }
   for (const { name } of byKey.values())
     if (isPath(name) && holdsWithin(byKey, name)) found.collisions.push(name);
   return { byKey, ...found };
 }
 
-/** The levels of a path, into the object as it was sent. */
-function placeOf(byKey: ByKey, path: string): string[] {
-  const [root = path, ...inner] = fieldLevels(path);
-  return [byKey.get(root.toLowerCase())?.name ?? root, ...inner];
+/** The place of a field, into the objects as they were sent. */
+function placeOf(byKey: ByKey, levels: readonly string[]): string[] {
+  for (const { key, inner } of outersOf(levels)) {
+    const outer = byKey.get(key);
+    if (outer) return [...placeOf(byKey, levelsOf(outer.name)), ...inner];
+  }
+  return [...levels];
 }
 
 /** Whether a value stands for the field already, by its name or in an object that was sent whole. */
 function isTaken(byKey: ByKey, name: string): boolean {
-  return byKey.has(name.toLowerCase()) || (isPath(name) && holdsWithin(byKey, name));
+  return byKey.has(keyOf(name)) || holdsWithin(byKey, name);
 }
 
-/** Whether a value stands at the path, or something that is no object on the way there. */
+/** Whether a value stands at the path, or something that is no object on the way there, in an object that was sent. */
 function holdsWithin(byKey: ByKey, path: string): boolean {
-  const [root = path, ...inner] = fieldLevels(path);
-  const own = byKey.get(root.toLowerCase());
-  let value = own?.value;
-  for (const level of inner) {
-    if (!isPlain(value)) break;
-    if (!Object.hasOwn(value, level)) return false;
-    value = value[level];
-  }
-  return own !== undefined;
+  return outersOf(levelsOf(path)).some(({ key, inner }) => {
+    const outer = byKey.get(key);
+    return outer !== undefined && isHeld(outer.value, inner);
+  });
+}
+
+function isHeld(value: unknown, [level, ...inner]: readonly string[]): boolean {
+  if (level === undefined || !isPlain(value)) return true;
+  return Object.hasOwn(value, level) && isHeld(value[level], inner);
 }
 
 // Nested names are bracket paths such as $['address']['city'].
 function isPath(name: string): boolean {
   return name.startsWith('$[');
+}
+
+function levelsOf(name: string): readonly string[] {
+  const levels = fieldLevels(name);
+  return levels.length > 0 ? levels : [name];
+}
+
+/** `$['address']` is no nested name, but another way to write `address`. */
+function plainName(name: string): string {
+  if (!isPath(name)) return name;
+  const [own = name, ...inner] = fieldLevels(name);
+  return inner.length > 0 ? name : own;
+}
+
+/** What a name is compared by, however it is written. */
+function keyOf(name: string): string {
+  return isPath(name) ? keyOfLevels(levelsOf(name)) : name.toLowerCase();
+}
+
+function keyOfLevels(levels: readonly string[]): string {
+  const [own = '', ...inner] = levels;
+  return (inner.length > 0 ? JSON.stringify(levels) : own).toLowerCase();
+}
+
+/** The objects that the field lies in, the innermost first, and its levels in each. */
+function outersOf(levels: readonly string[]): { key: string; inner: readonly string[] }[] {
+  return levels.slice(1).map((_level, index) => {
+    const depth = levels.length - 1 - index;
+    return { key: keyOfLevels(levels.slice(0, depth)), inner: levels.slice(depth) };
+  });
 }
 
 function readPath(value: unknown, segments: readonly string[]): unknown {
