@@ -163,6 +163,20 @@ describe('actions/write/fields', () => {
     });
   });
 
+  test('§4.2.8 a nested name is found in an object whatever its case', () => {
+    const mappings = { "$['address']['city']": 'BillingCity' };
+    const by = rules({}, { mappings, unsetMappings: ["$['address']['zip']"] });
+    for (const name of ['address', 'Address', 'ADDRESS'])
+      expect(shapeFields('create', { [name]: { city: 'Bern', zip: '3000', x: 1 } }, by)).toMatchObject({
+        fields: { BillingCity: 'Bern', [name]: { x: 1 } },
+        unmapped: ["$['address']['zip']"],
+      });
+    const twice = { address: { city: 'Bern' }, Address: { city: 'Basel' } };
+    expect(shapeFields('create', twice, by).collisions).toEqual(['BillingCity']);
+    const only = shapeFields('create', { Address: { city: 'Bern' } }, { ...by, only: [] });
+    expect(only).toMatchObject({ fields: { BillingCity: 'Bern' }, dropped: [] });
+  });
+
   test('§4.2.8 a nested field is put beside what was sent, whatever the order', () => {
     const mapped = rules({}, { mappings: { name: "$['profile']['name']" } });
     const fields = { profile: { x: 1, name: 'A' } };

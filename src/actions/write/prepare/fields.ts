@@ -213,7 +213,8 @@ function mapNames(
     if (byKey.set(keyOf(name), { name, value }).size === size) found.collisions.push(name);
   };
   for (const path of unsetNested)
-    if (readPath(request, fieldLevels(path)) !== undefined) found.unmapped.push(path);
+    if (placesIn(request, path).some((place) => readPath(request, place) !== undefined))
+      found.unmapped.push(path);
   const sent = withoutPaths(request, unsetNested);
   for (const [name, value] of Object.entries(withoutPaths(sent, nested))) {
     const key = keyOf(name);
@@ -221,10 +222,11 @@ function mapNames(
     else if (known?.has(key) === false) found.dropped.push(name);
     else take(providerName(name, rules), value);
   }
-  for (const path of nested) {
-    const value = readPath(sent, fieldLevels(path));
-    if (value !== undefined) take(providerName(path, rules), value);
-  }
+  for (const path of nested)
+    for (const place of placesIn(sent, path)) {
+      const value = readPath(sent, place);
+      if (value !== undefined) take(providerName(path, rules), value);
+    }
   for (const { name } of byKey.values())
     if (isPath(name) && holdsWithin(byKey, name)) found.collisions.push(name);
   return { byKey, ...found };
@@ -263,7 +265,7 @@ function isPath(name: string): boolean {
 }
 
 function levelsOf(name: string): readonly string[] {
-  const levels = fieldLevels(name);
+  const levels = isPath(name) ? fieldLevels(name) : [];
   return levels.length > 0 ? levels : [name];
 }
 
@@ -292,6 +294,14 @@ function outersOf(levels: readonly string[]): { key: string; inner: readonly str
   });
 }
 
+/** Where the path leads in the record: the name of the object may be sent in any case, as every name. */
+function placesIn(sent: Readonly<Record<string, unknown>>, path: string): string[][] {
+  const [root = path, ...inner] = fieldLevels(path);
+  const key = root.toLowerCase();
+  const own = Object.keys(sent).filter((name) => name.length === root.length && name.toLowerCase() === key);
+  return own.map((name) => [name].concat(inner));
+}
+
 function readPath(value: unknown, segments: readonly string[]): unknown {
   return segments.reduce<unknown>(
     (inner, segment) => (isPlain(inner) && Object.hasOwn(inner, segment) ? inner[segment] : undefined),
@@ -307,7 +317,7 @@ function withoutPaths(
   if (paths.length === 0) return sent;
   const draft = new Draft();
   const rest = draft.own(sent) as Record<string, unknown>;
-  for (const path of paths) takeAway(draft, rest, fieldLevels(path));
+  for (const path of paths) for (const place of placesIn(rest, path)) takeAway(draft, rest, place);
   return rest;
 }
 
