@@ -184,7 +184,7 @@ export function watchLineage(
     isLooking = true;
     try {
       const { verdict, seenAt } = await lookAtLineage(database, { ...options, sawAt });
-      // Of what it has seen, its promotion tells.
+      // It is judged once the server is promoted.
       if ('recovering' in verdict) return;
       if ('held' in verdict) on.restored(verdict.held);
       if ('promoted' in verdict) on.promoted();

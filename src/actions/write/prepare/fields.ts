@@ -60,10 +60,9 @@ export function shapeFields(
   const nested: { levels: readonly string[]; value: unknown }[] = [];
   for (const [key, { name, value }] of byKey) {
     const policy = policyFor(kind, policies.get(key));
-    const levels = levelsOf(name);
-    const outer = outersOf(levels).map((one) => policyFor(kind, policies.get(one.key)));
-    if (policy === 'never' || outer.includes('never')) continue;
-    if (isPath(name)) nested.push({ levels, value });
+    const levels = isPath(name) ? levelsOf(name) : undefined;
+    if (policy === 'never' || (levels && liesInNever(kind, levels, policies))) continue;
+    if (levels) nested.push({ levels, value });
     else shaped.fields[name] = value;
     if (policy === 'ifEmpty') shaped.ifEmpty.push(name);
   }
@@ -109,6 +108,15 @@ export function applyPolicies(
 
 function policyFor(kind: 'create' | 'update', rule: FieldRule | undefined): 'always' | 'never' | 'ifEmpty' {
   return (kind === 'create' ? rule?.writeOnCreate : rule?.writeOnUpdate) ?? 'always';
+}
+
+/** Whether an object that the field lies in is never written. */
+function liesInNever(
+  kind: 'create' | 'update',
+  levels: readonly string[],
+  policies: CompiledRules['policies'],
+): boolean {
+  return outersOf(levels).some(({ key }) => policyFor(kind, policies.get(key)) === 'never');
 }
 
 function* defaultsFor(kind: 'create' | 'update', rules: FieldRules): Generator<[string, unknown]> {
@@ -243,7 +251,7 @@ function placeOf(byKey: ByKey, levels: readonly string[]): string[] {
 
 /** Whether a value stands for the field already, by its name or in an object that was sent whole. */
 function isTaken(byKey: ByKey, name: string): boolean {
-  return byKey.has(keyOf(name)) || holdsWithin(byKey, name);
+  return byKey.has(keyOf(name)) || (isPath(name) && holdsWithin(byKey, name));
 }
 
 /** Whether a value stands at the path, or something that is no object on the way there, in an object that was sent. */
