@@ -19,8 +19,7 @@ export function dryRun(plan: WritePlan, provider: string, description?: ObjectDe
   const { allowed, refused } = sift(plan, plan.records, connector, description);
   const calls: ProviderRequest[] = [];
   for (const turn of turnsOf(allowed, idsOf(allowed, connector))) {
-    const looks = looksBefore(plan, turn.values(), connector, description);
-    calls.push(...looks.map(({ request }) => request));
+    calls.push(...looksBefore(plan, turn.values(), connector, description));
     const read = readBefore(turn.values(), connector);
     if (read) calls.push(read.ability.build(plan.objectName, read.ids, read.fields));
     for (const slot of emptyUpdates(plan, turn)) turn.delete(slot);

@@ -35,16 +35,25 @@ export function looksBefore(
   records: Iterable<PlannedRecord>,
   connector: Connector,
   description: ObjectDescription | undefined,
-): Look[] {
+): ProviderRequest[] {
   const ability = connector.resolve;
+  if (!ability) return [];
+  return partsOf(records, connector, ability).map(
+    ({ values, fields }) => lookOf(job, ability, values, fields, description).request,
+  );
+}
+
+/** What each of these reads asks for. */
+function partsOf(
+  records: Iterable<PlannedRecord>,
+  connector: Connector,
+  ability: ResolveAbility,
+): Pick<Look, 'values' | 'fields'>[] {
   const conditional = [...records].filter(({ onUpdate }) => onUpdate);
-  if (conditional.length === 0 || !ability) return [];
   const keys = conditional.map(({ key = '' }) => key);
   const wanted = namesWanted(conditional).filter((name) => !connector.faultOfField?.(name));
   return inParts(keys, ability.valuesPerRead).flatMap((values) =>
-    (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) =>
-      lookOf(job, ability, values, fields, description),
-    ),
+    (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) => ({ values, fields })),
   );
 }
 
@@ -110,10 +119,10 @@ export async function settleConditional(
   const ability = context.connector.resolve;
   if (!ability || !described || ![...records.values()].some(({ onUpdate }) => onUpdate)) return toSend;
   const description = 'object' in described ? described.object : undefined;
-  const looks = looksBefore(job, records.values(), context.connector, description);
+  const parts = partsOf(records.values(), context.connector, ability);
   const isLater = 'failure' in described && described.failure.retryable;
   const refused = unreadable(records.values(), context.connector);
-  const standing = isLater ? described : await lookUp(job, ability, looks, refused, context, description);
+  const standing = isLater ? described : await lookUp(job, ability, parts, refused, context, description);
   for (const [slot, record] of records) {
     if (!record.onUpdate) continue;
     const outcome = 'failure' in standing ? standing : settleOne(job, record, standing.found, context);
@@ -134,13 +143,13 @@ interface Found {
 async function lookUp(
   job: WriteJob,
   ability: ResolveAbility,
-  looks: readonly Look[],
+  parts: readonly Pick<Look, 'values' | 'fields'>[],
   refused: Found['refused'],
   context: WriteContext,
   description: ObjectDescription | undefined,
 ): Promise<{ found: Found } | { failure: Failure }> {
   const standing: Found['standing'] = new Map();
-  for (const { values, fields } of looks) {
+  for (const { values, fields } of parts) {
     const ask = (part: string[]): Promise<Judged> =>
       askFor(job, ability, lookOf(job, ability, values, part, description), context, description);
     const read = await readByFields(fields, ask);
