@@ -26,6 +26,7 @@ import { operationRoutes } from './operations/index.ts';
 import { overviewRoutes } from './overview/index.ts';
 import {
   actorHook,
+  admitCaller,
   authenticationHook,
   connectPageRoutes,
   projectRoutes,
@@ -92,12 +93,13 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
   await server.register(signInElsewhereRoutes(app.people.elsewhere));
   await server.register(connectPageRoutes(app.projects, app.ground.log));
   await server.register(async (scope) => {
-    const admit = authenticationHook(app.projects);
-    scope.addHook('onRequest', admit);
+    scope.addHook('onRequest', authenticationHook(app.projects));
     scope.addHook('preValidation', readmissionHook(app.projects));
     const reads = readDepsOf(app, config);
     await scope.register(managementRoutes(app, reads), { prefix: '/v1' });
-    await scope.register(streamRoutes({ ...app, readmit: admit }), { prefix: '/v1' });
+    await scope.register(streamRoutes({ ...app, readmit: (request) => admitCaller(app.projects, request) }), {
+      prefix: '/v1',
+    });
     await scope.register(writeRoutes(app), { prefix: '/write/v1' });
     await scope.register(readRoutes(reads), { prefix: '/read/v1' });
     await scope.register(searchRoutes(reads), { prefix: '/search/v1' });

@@ -31,9 +31,18 @@ export async function decideFor<Decision>(
   const { projectId } = reach;
   const isForeignGroup = !reaches(reach, address.groupRef);
   const selector = { integration: address.integrationId, groupRef: address.groupRef };
-  const remembered = isForeignGroup ? undefined : await installations.findTarget(projectId, selector);
+  const remembered = isForeignGroup
+    ? undefined
+    : (installations.peekTarget(projectId, selector) ??
+      (await installations.findTarget(projectId, selector)));
   const refresh = () => (isForeignGroup ? undefined : installations.refreshTarget(projectId, selector));
-  if (remembered) return decideAgain(remembered, refresh, decide);
+  if (remembered) {
+    try {
+      return decide(remembered);
+    } catch (refusal) {
+      return decideOnNow(refusal, remembered, refresh, decide);
+    }
+  }
   const found = await refresh();
   if (found) return decide(found);
   const { name } = await projects.getIntegration(projectId, address.integrationId);
@@ -45,20 +54,17 @@ export async function decideFor<Decision>(
   throw notInstalled(name, address.groupRef);
 }
 
-/** Decides on the remembered installation. A refusal is decided again on a fresh read. */
-export async function decideAgain<Decision>(
+/** A refusal is decided again on a fresh read, unless that tells the same. */
+async function decideOnNow<Decision>(
+  refusal: unknown,
   remembered: Target,
   refresh: () => Promise<Target | undefined> | undefined,
   decide: (target: Target) => Decision,
 ): Promise<Decision> {
-  try {
-    return decide(remembered);
-  } catch (refusal) {
-    if (!(refusal instanceof Problem) || refusal.status === 400) throw refusal;
-    const now = await refresh();
-    if (!now || isSame(now, remembered)) throw refusal;
-    return decide(now);
-  }
+  if (!(refusal instanceof Problem) || refusal.status === 400) throw refusal;
+  const now = await refresh();
+  if (!now || isSame(now, remembered)) throw refusal;
+  return decide(now);
 }
 
 function isSame(one: Target, other: Target): boolean {

@@ -103,10 +103,16 @@ describe('test/journeys/withdrawn-rights', () => {
     expect(await rows(`SELECT FROM topic WHERE name = 'late'`)).toBe(0);
   });
 
-  it('a key that was deleted while the body was to come makes no other key', async () => {
+  it.each([
+    ['new', 0],
+    ['in use', 1],
+  ])('a key that was %s, and deleted while the body was to come, makes no other key', async (_is, uses) => {
     const { id, key } = await newKey('leaked', ['full']);
+    const headers = { 'x-api-key': key };
+    for (let use = 0; use < uses; use += 1)
+      expect((await fetch(`${platform.base}/v1/projects/default/api-keys`, { headers })).status).toBe(200);
     const asked = { label: 'another', scopes: ['full'] };
-    const begun = await begin('POST /v1/projects/default/api-keys', { 'x-api-key': key }, asked);
+    const begun = await begin('POST /v1/projects/default/api-keys', headers, asked);
     expect((await owner.call('DELETE', `/projects/default/api-keys/${id}`)).status).toBe(204);
     const { status, text } = await begun.end();
     expect([status, text.includes('svc_')]).toEqual([401, false]);

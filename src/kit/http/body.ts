@@ -30,32 +30,53 @@ declare module 'fastify' {
 const shortBytes = 64 * 1024;
 const usualValues = 20_000;
 
-/** Reads a JSON body in strict UTF-8. Throws the problem that names what is wrong with it. */
-export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
-  return counted(request, async (share) => {
-    const outlined = (maxValues: number) => new JsonOutline(maxValues);
-    return valueOf(request, await received(request, payload, share, outlined));
-  });
+/** Takes what a body holds, or the problem that names what is wrong with it. */
+type Done = (fault: Error | null, value?: unknown) => void;
+
+/** A parser of JSON bodies in strict UTF-8. */
+export function readJsonBody(request: FastifyRequest, payload: Readable, done: Done): void {
+  const outlined = (maxValues: number): JsonOutline => new JsonOutline(maxValues);
+  read(request, payload, outlined, done, (body) => valueOf(request, body));
 }
 
-/** Reads a body that is text, in strict UTF-8. */
-export async function readTextBody(request: FastifyRequest, payload: Readable): Promise<string> {
-  return counted(request, async (share) =>
-    textOf((await received(request, payload, share, () => undefined)).bytes),
+/** A parser of bodies that are text, in strict UTF-8. */
+export function readTextBody(request: FastifyRequest, payload: Readable, done: Done): void {
+  read(
+    request,
+    payload,
+    () => undefined,
+    done,
+    ({ bytes }) => textOf(bytes),
   );
 }
 
-/** Until a body is read, its bytes count in the budget of the process. */
-async function counted<Value>(
-  { routeOptions }: FastifyRequest,
-  read: (share: BodyShare) => Promise<Value>,
-): Promise<Value> {
-  const share = bodyBudget.open(isForAnybody(routeOptions) ? 'anybody' : 'known');
-  try {
-    return await read(share);
-  } finally {
+/**
+ * Until a body is read, its bytes count in the budget of the process. Most come in one piece and are read at once: by a callback, since
+ * every request would pay for each promise on its way.
+ */
+function read(
+  request: FastifyRequest,
+  payload: Readable,
+  outlined: Outlined,
+  done: Done,
+  interpret: (body: Received) => unknown,
+): void {
+  const share = bodyBudget.open(isForAnybody(request.routeOptions) ? 'anybody' : 'known');
+  const end: Done = (fault, value) => {
     share.end();
-  }
+    done(fault, value);
+  };
+  receive(request, payload, share, outlined, (fault, body) => {
+    if (!body) return end(fault);
+    let value: unknown;
+    try {
+      value = interpret(body);
+    } catch (error) {
+      return end(error as Error);
+    }
+    if (value instanceof Promise) value.then((late: unknown) => end(null, late), end);
+    else end(null, value);
+  });
 }
 
 /** Whether a route takes requests of callers who are not known. */
@@ -69,7 +90,10 @@ interface Received {
   outline: JsonOutline | undefined;
 }
 
-async function valueOf(request: FastifyRequest, { bytes, outline }: Received): Promise<unknown> {
+type Outlined = (maxValues: number) => JsonOutline | undefined;
+
+/** A promise of the value where the body is large. */
+function valueOf(request: FastifyRequest, { bytes, outline }: Received): unknown {
   if (request.headers['idempotency-key'] !== undefined) {
     request.bodyDigest = createHash('sha256').update(bytes).digest();
   }
@@ -120,18 +144,20 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
  * Reads the bytes of the body. While they arrive they are held against the route's limits of bytes and, when there are many, of values,
  * and against what there is room for.
  */
-async function received(
+function receive(
   request: FastifyRequest,
   payload: Readable,
   share: BodyShare,
-  outlined: (maxValues: number) => JsonOutline | undefined,
-): Promise<Received> {
-  const refusal = refuseCoding(request.headers);
-  if (refusal) throw refusal;
+  outlined: Outlined,
+  done: (fault: Problem | null, body?: Received) => void,
+): void {
   const { bodyLimit, config } = request.routeOptions;
-  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
+  const isTooLong = Number(request.headers['content-length'] ?? 0) > bodyLimit;
+  const refusal = refuseCoding(request.headers) ?? (isTooLong ? tooLarge(bodyLimit) : undefined);
+  if (refusal) return done(refusal);
   const blocks = new ByteBlocks();
   let outline: JsonOutline | undefined;
+  let isDone = false;
   const faultOf = (chunk: Buffer): Problem | undefined => {
     if (blocks.length + chunk.length > bodyLimit) return tooLarge(bodyLimit);
     if (isInTinyChunks(request.raw)) return problem('malformed-request', { detail: tinyChunks });
@@ -147,24 +173,29 @@ async function received(
     }
     return undefined;
   };
-  return new Promise((resolve, reject) => {
-    function take(chunk: Buffer): void {
-      const fault = faultOf(chunk);
-      if (!fault) return;
-      payload.removeListener('data', take);
-      // Its share ends now, and its other listeners stay until the rest has come.
-      blocks.clear();
-      dropRest(request.raw);
-      reject(fault);
-    }
-    const broken = (cause?: Error): void =>
-      reject(problem('malformed-request', { detail: 'The body ended before it was complete.', cause }));
-    payload.on('data', take);
-    payload.once('end', () => resolve({ bytes: blocks.whole(), outline }));
-    payload.once('error', broken);
-    payload.once('close', () => {
-      if (!payload.readableEnded) broken();
-    });
+  // Of several ends the first counts.
+  const end = (fault: Problem | null): void => {
+    if (isDone) return;
+    isDone = true;
+    if (fault) done(fault);
+    else done(null, { bytes: blocks.whole(), outline });
+  };
+  function take(chunk: Buffer): void {
+    const fault = faultOf(chunk);
+    if (!fault) return;
+    payload.removeListener('data', take);
+    // Its share ends now, and its other listeners stay until the rest has come.
+    blocks.clear();
+    dropRest(request.raw);
+    end(fault);
+  }
+  const broken = (cause?: Error): void =>
+    end(problem('malformed-request', { detail: 'The body ended before it was complete.', cause }));
+  payload.on('data', take);
+  payload.once('end', () => end(null));
+  payload.once('error', broken);
+  payload.once('close', () => {
+    if (!payload.readableEnded) broken();
   });
 }
 

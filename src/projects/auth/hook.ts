@@ -33,16 +33,34 @@ export function actorHook(request: FastifyRequest, _reply: FastifyReply, done: (
   actAs({ kind, ...who, ...whose, address: request.address, requestId: request.id }, done);
 }
 
-/** An onRequest hook that admits a caller by the scopes that the matched route declares. */
-export function authenticationHook(projects: Projects): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
-    const { scopes = [] } = request.routeOptions.config;
-    if (scopes === 'public') return;
-    const principal = await identify(projects, request);
-    if (!request.raw.complete) request.isAwaited = true;
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
+
+/** Admits a caller by the scopes that the matched route declares. Throws the refusal. */
+export async function admitCaller(projects: Projects, request: FastifyRequest): Promise<void> {
+  if (isPublic(request)) return;
+  const principal = await identify(projects, request);
+  if (!request.raw.complete) request.isAwaited = true;
+  const admitted = projects.admit(principal, 'management');
+  if (admitted) await admitted;
+  assertReached(projects, request, principal);
+}
+
+/** An onRequest hook that admits the caller, without waiting where the key is remembered. */
+export function authenticationHook(projects: Projects): Hook {
+  return (request, _reply, done) => {
+    if (isPublic(request)) return done();
+    const { 'x-api-key': key } = request.headers;
+    const principal = typeof key === 'string' ? projects.peekPrincipal(key) : undefined;
+    if (!principal) return void told(admitCaller(projects, request), done);
+    // What came along with the headers is read by then.
+    queueMicrotask(() => {
+      if (!request.raw.complete) request.isAwaited = true;
+    });
+    const reach = (): void => assertReached(projects, request, principal);
     const admitted = projects.admit(principal, 'management');
-    if (admitted) await admitted;
-    assertReached(projects, request, principal);
+    if (admitted) return void told(admitted.then(reach), done);
+    reach();
+    done();
   };
 }
 
@@ -50,10 +68,25 @@ export function authenticationHook(projects: Projects): (request: FastifyRequest
  * A preValidation hook: a body may take minutes, and the right to act may be withdrawn meanwhile. Whoever had to be waited for is asked
  * who they are once more, by the same caches; the rate limit counted them.
  */
-export function readmissionHook(projects: Projects): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
-    if (request.isAwaited) assertReached(projects, request, await identify(projects, request));
+export function readmissionHook(projects: Projects): Hook {
+  return (request, _reply, done) => {
+    if (!request.isAwaited) return done();
+    const again = identify(projects, request).then((principal) =>
+      assertReached(projects, request, principal),
+    );
+    void told(again, done);
   };
+}
+
+/** Tells the framework how work ended that had to be waited for. */
+async function told(work: Promise<void>, done: (error?: Error) => void): Promise<void> {
+  let fault: Error | undefined;
+  await work.catch((error: Error) => (fault = error));
+  done(fault);
+}
+
+function isPublic({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.scopes === 'public';
 }
 
 function identify(projects: Projects, request: FastifyRequest): Promise<Principal> {
