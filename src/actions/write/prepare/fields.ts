@@ -76,6 +76,7 @@ export function shapeFields(
 
 /** Of all records, each name once; absent where there is none. */
 export function unsentOf(shaped: readonly Unsent[]): Partial<Unsent> {
+  if (shaped.every(({ unmapped, dropped }) => unmapped.length + dropped.length === 0)) return {};
   const unmapped = new Set(shaped.flatMap((one) => one.unmapped));
   const dropped = new Set(shaped.flatMap((one) => one.dropped));
   return {
