@@ -7,15 +7,9 @@ import { createLookup } from '../../kit/lookup.ts';
 import { problem } from '../../kit/problem.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ApiKey, Scope } from '../schema.ts';
-import {
-  generateApiKey,
-  hashSecret,
-  parseApiKey,
-  parseGivenKey,
-  secretFits,
-  type KeyParts,
-} from './key-form.ts';
+import { generateApiKey, hashSecret, parseApiKey, parseGivenKey } from './key-form.ts';
 import * as store from './api-key-store.ts';
+import { createProving } from './proving.ts';
 import { createUseLog } from '../../kit/use-log.ts';
 
 interface GivenApiKey {
@@ -52,12 +46,7 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
   const uses = createUseLog(ground, store.touchApiKeys);
   const load = createLookup((ids) => store.loadApiKeys(database, ids));
   const cache = createCache({ load });
-
-  function admit(parts: KeyParts, known: store.ApiKeyRecord | undefined): Principal | undefined {
-    const principal = principalOf(parts, known);
-    if (principal) uses.note(principal.keyId);
-    return principal;
-  }
+  const proving = createProving(cache, uses);
 
   async function listKeys(projectId: string, active?: boolean): Promise<ApiKey[]> {
     return store.listApiKeys(database, projectId, active);
@@ -67,14 +56,11 @@ export function createApiKeys(ground: Pick<Ground, 'database' | 'log'>): ApiKeys
     async authenticate(key) {
       const parts = parseApiKey(key) ?? parseGivenKey(key);
       if (!parts) throw problem('unauthenticated', { detail: malformed });
-      const principal = admit(parts, await cache.get(parts.id));
+      const principal = proving.prove(key, parts, await cache.get(parts.id));
       if (principal) return principal;
       throw problem('unauthenticated', { detail: 'The API key is unknown, deleted, expired or not active.' });
     },
-    peek(key) {
-      const parts = parseApiKey(key) ?? parseGivenKey(key);
-      return parts && admit(parts, cache.peek(parts.id));
-    },
+    peek: (key) => proving.peek(key),
     async holding(id) {
       const known = await cache.get(id);
       return known?.active ? known : undefined;
@@ -120,18 +106,6 @@ async function createApiKey(tx: Queryable, projectId: string, given: GivenApiKey
   });
   await record(tx, { projectId, action: 'apiKey.created', targetId: id, details: { ...given, scopes } });
   return { ...made, key };
-}
-
-function principalOf({ id, secret }: KeyParts, known: store.ApiKeyRecord | undefined): Principal | undefined {
-  if (!known?.active || !secretFits(secret, known.secret_hash)) return undefined;
-  return {
-    kind: 'apiKey',
-    keyId: id,
-    projectId: known.project_id,
-    projectName: known.project_name,
-    scopes: known.scopes,
-    ...(known.group_ref === null ? {} : { groupRef: known.group_ref }),
-  };
 }
 
 async function updateKey(
