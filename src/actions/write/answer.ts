@@ -83,6 +83,7 @@ export function warningsOf({
   unmapped = [],
   dropped = [],
 }: Pick<WritePlan, 'partialOnly' | 'allOrNone' | 'unmapped' | 'dropped'>): Pick<WriteResponse, 'warnings'> {
+  if (!partialOnly && unmapped.length + dropped.length === 0) return {};
   const partial =
     partialOnly && allOrNone
       ? ['allOrNone has no effect: batch updates of this provider always give partial success']

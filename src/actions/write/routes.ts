@@ -122,8 +122,9 @@ async function perform(
   if (plan.mode === 'asynchronous') {
     // Of a batch that gathered, the records of others are written again with it.
     if (retryOf) return acceptAgain(deps, retryOf, { requestId, deadlineHours: plan.deadlineSeconds / 3600 });
-    const { operationId, ...others } = await acceptQueued(deps, prepared, { requestId, key: claim });
-    return { status: 200, body: { operationId, ...warningsOf(plan) }, ...others };
+    const { operationId, replayed } = await acceptQueued(deps, prepared, { requestId, key: claim });
+    const body = { operationId, ...warningsOf(plan) };
+    return replayed ? { status: 200, body, replayed } : { status: 200, body };
   }
   const answerOf = answeringOnce((operationId, outcomes) =>
     rendered(answerWrite(plan, operationId, outcomes), requestId),
@@ -158,7 +159,7 @@ async function acceptAgain(
 function answerWith(request: FastifyRequest, reply: FastifyReply, answer: WriteAnswer): FastifyReply {
   if (answer.replayed) reply.header('idempotent-replayed', 'true');
   const { operationId, code } = answer.body as { operationId?: string; code?: string };
-  request.about = { ...request.about, operationId, problem: code };
+  request.about = Object.assign(request.about ?? {}, { operationId, problem: code });
   if (answer.problem) return sendProblem(request, reply, answer.problem, answer.body);
   const isProblem = answer.status !== 200 && code !== undefined;
   return isProblem

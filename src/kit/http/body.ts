@@ -191,10 +191,11 @@ function receive(
   }
   const broken = (cause?: Error): void =>
     end(problem('malformed-request', { detail: 'The body ended before it was complete.', cause }));
+  // Each comes once, and `once` would wrap each.
   payload.on('data', take);
-  payload.once('end', () => end(null));
-  payload.once('error', broken);
-  payload.once('close', () => {
+  payload.on('end', () => end(null));
+  payload.on('error', broken);
+  payload.on('close', () => {
     if (!payload.readableEnded) broken();
   });
 }

@@ -22,9 +22,10 @@ export async function acceptQueued(
 ): Promise<{ operationId: string; replayed?: true }> {
   const intake = intakeOf(prepared, origin);
   const { autoBatch } = prepared.plan;
+  if (!autoBatch) return operations.acceptQueued(intake);
   const { records, orderKeys, request, requestId, ...shared } = intake;
   const [first] = records;
-  if (!autoBatch || !first) return operations.acceptQueued(intake);
+  if (!first) return operations.acceptQueued(intake);
   const orderKey = orderKeys?.[0] ?? null;
   // A batch is of what its records share.
   const record = { ...first, requestId };

@@ -49,13 +49,13 @@ export function shapeFields(
   compiled: CompiledRules,
 ): ShapedFields {
   const { rules, policies } = compiled;
-  const { byKey, ...found } = mapNames(sent, compiled);
+  const { byKey, collisions, unmapped, dropped } = mapNames(sent, compiled);
   for (const [name, value] of defaultsFor(kind, rules)) {
     if (compiled.unset.has(keyOf(name))) continue;
     const field = providerName(name, rules);
     if (!isTaken(byKey, field)) byKey.set(keyOf(field), { name: field, value });
   }
-  const shaped: ShapedFields = { fields: {}, ifEmpty: [], ...found };
+  const shaped: ShapedFields = { fields: {}, ifEmpty: [], collisions, unmapped, dropped };
   const draft = new Draft();
   const nested: { levels: readonly string[]; value: unknown }[] = [];
   for (const [key, { name, value }] of byKey) {
@@ -211,12 +211,16 @@ function knownOf({ mappings, goesBy = 'id' }: FieldRules, only: readonly string[
 /** Fields in provider names, by the keys of these. */
 type ByKey = Map<string, { name: string; value: unknown }>;
 
+interface MappedNames extends Pick<ShapedFields, 'collisions'>, Unsent {
+  byKey: ByKey;
+}
+
 function mapNames(
   request: Readonly<Record<string, unknown>>,
   { rules, nested, unset, unsetNested, known }: CompiledRules,
-): { byKey: ByKey } & Pick<ShapedFields, 'collisions'> & Unsent {
+): MappedNames {
   const byKey: ByKey = new Map();
-  const found: Pick<ShapedFields, 'collisions'> & Unsent = { collisions: [], unmapped: [], dropped: [] };
+  const found: MappedNames = { byKey, collisions: [], unmapped: [], dropped: [] };
   const take = (name: string, value: unknown): void => {
     const size = byKey.size;
     if (byKey.set(keyOf(name), { name, value }).size === size) found.collisions.push(name);
@@ -238,7 +242,7 @@ function mapNames(
     }
   for (const { name } of byKey.values())
     if (isPath(name) && holdsWithin(byKey, name)) found.collisions.push(name);
-  return { byKey, ...found };
+  return found;
 }
 
 /** The place of a field, into the objects as they were sent. */

@@ -205,10 +205,9 @@ function planRecord(
   rules: CompiledRules,
   upsertBy: string,
 ): { record: PlannedRecord } & Pick<ShapedFields, 'collisions'> & Unsent {
-  const extras = {
-    ...(item.associations && item.associations.length > 0 ? { associations: item.associations } : {}),
-    ...(item.reference === undefined ? {} : { reference: item.reference }),
-  };
+  const extras: Pick<PlannedRecord, 'associations' | 'reference'> = {};
+  if (item.associations && item.associations.length > 0) extras.associations = item.associations;
+  if (item.reference !== undefined) extras.reference = item.reference;
   if (kind === 'delete')
     return {
       record: { id: idOf(item.record), fields: {}, ...extras },
@@ -220,20 +219,15 @@ function planRecord(
     const { shaped, ...found } = shapeUpsert(item.record, upsertBy, rules);
     return { record: { ...shaped, ...extras }, ...found };
   }
-  const { fields, ifEmpty, ...found } = shapeFields(
+  const isUpdate = kind === 'update';
+  const { fields, ifEmpty, collisions, unmapped, dropped } = shapeFields(
     kind,
-    kind === 'update' ? withoutId(item.record) : item.record,
+    isUpdate ? withoutId(item.record) : item.record,
     rules,
   );
-  return {
-    record: {
-      ...(kind === 'update' ? { id: idOf(item.record) } : {}),
-      fields,
-      ...(ifEmpty.length > 0 ? { ifEmpty } : {}),
-      ...extras,
-    },
-    ...found,
-  };
+  const record: PlannedRecord = isUpdate ? { id: idOf(item.record), fields } : { fields };
+  if (ifEmpty.length > 0) record.ifEmpty = ifEmpty;
+  return { record: Object.assign(record, extras), collisions, unmapped, dropped };
 }
 
 function issue(name: string, detail: string): Issue {

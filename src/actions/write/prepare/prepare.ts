@@ -41,8 +41,8 @@ interface Deciding {
 /** Decides on a write for the installation that it names. Throws the refusal. */
 export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Promise<PreparedWrite> {
   const { principal, body, isLarge } = request;
-  const { objectName, ...address } = request.params;
-  const named = { ...address, groupRef: body.groupRef };
+  const { projectIdOrName, integrationId, objectName } = request.params;
+  const named = { projectIdOrName, integrationId, groupRef: body.groupRef };
   const prepared = await decideFor(deps, principal, named, (target) => {
     const { groupRef, connectionId, installationId } = target;
     request.about = { groupRef, connectionId, installationId };
@@ -82,16 +82,16 @@ export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retr
     mode,
     form,
     objectName,
-    ...(upsertBy === undefined ? {} : { upsertBy }),
     allOrNone,
     headers,
-    ...(onUnknown === undefined ? {} : { onUnknown }),
     provider,
     connectionId,
     groupRef,
-    ...(retryOf === undefined ? {} : { retryOf }),
   };
-  return {
+  if (upsertBy !== undefined) request.upsertBy = upsertBy;
+  if (onUnknown !== undefined) request.onUnknown = onUnknown;
+  if (retryOf !== undefined) request.retryOf = retryOf;
+  const intake: Intake = {
     projectId,
     integrationId,
     installationId,
@@ -105,8 +105,9 @@ export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retr
     deadlineSeconds,
     orderKeys: orderKeysOf({ installationId, provider, objectName, upsertBy }, records),
     key,
-    ...(isRepeatedUnseen(kind) ? { mayRepeat: true as const } : {}),
   };
+  if (isRepeatedUnseen(kind)) intake.mayRepeat = true;
+  return intake;
 }
 
 /** Where records stand, and by which field an upsert names them. */
