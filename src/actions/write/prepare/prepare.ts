@@ -76,21 +76,22 @@ export function intakeOf({ target, plan }: PreparedWrite, { requestId, key, retr
   const { projectId, integrationId, installationId, configId, connectionId, provider, groupRef } = target;
   const { kind, mode, form, objectName, upsertBy, allOrNone, headers, onUnknown, records, deadlineSeconds } =
     plan;
+  // In this order, by which nodes of every release name the batch that it gathers in.
   const request: KeptWrite = {
     type: kind,
     kind,
     mode,
     form,
     objectName,
+    ...(upsertBy === undefined ? {} : { upsertBy }),
     allOrNone,
     headers,
+    ...(onUnknown === undefined ? {} : { onUnknown }),
     provider,
     connectionId,
     groupRef,
+    ...(retryOf === undefined ? {} : { retryOf }),
   };
-  if (upsertBy !== undefined) request.upsertBy = upsertBy;
-  if (onUnknown !== undefined) request.onUnknown = onUnknown;
-  if (retryOf !== undefined) request.retryOf = retryOf;
   const intake: Intake = {
     projectId,
     integrationId,
