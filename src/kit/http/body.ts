@@ -191,8 +191,8 @@ function receive(
   }
   const broken = (cause?: Error): void =>
     end(problem('malformed-request', { detail: 'The body ended before it was complete.', cause }));
-  // Each comes once, and `once` would wrap each.
   payload.on('data', take);
+  // The ends come once each; `once` would wrap every listener.
   payload.on('end', () => end(null));
   payload.on('error', broken);
   payload.on('close', () => {

@@ -19,7 +19,7 @@ interface Proof {
 }
 
 /**
- * Keys that fit are remembered by their text, in memory only: checksum and hash of each cost as much as the routing of its request. A proof
+ * Keys that fit are remembered by their text, in memory only, so that checksum and hash are not worked out for each request. A proof
  * counts while its record is the one that is remembered, which is read again each second; the oldest goes when there are more.
  */
 export function createProving(
