@@ -119,6 +119,18 @@ describe('test/journeys/withdrawn-rights', () => {
     expect(await rows(`SELECT FROM api_key WHERE label = 'another'`)).toBe(0);
   });
 
+  it('a key that was narrowed while the body was to come, and known anew by then, makes no other key', async () => {
+    const { id, key } = await newKey('narrowed', ['full']);
+    const headers = { 'x-api-key': key };
+    const asked = { label: 'wider', scopes: ['full'] };
+    const begun = await begin('POST /v1/projects/default/api-keys', headers, asked);
+    const change = { updateMask: ['scopes'], apiKey: { scopes: ['write'] } };
+    expect((await owner.call('PATCH', `/projects/default/api-keys/${id}`, change)).status).toBe(200);
+    expect((await fetch(`${platform.base}/v1/projects/default/api-keys`, { headers })).status).toBe(403);
+    expect((await begun.end()).status).toBe(403);
+    expect(await rows(`SELECT FROM api_key WHERE label = 'wider'`)).toBe(0);
+  });
+
   it('a front-end token ends with its key, and with the key that made it', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const signer = await platform.call<{ kid: string }>('POST', '/projects/default/jwt-keys', {

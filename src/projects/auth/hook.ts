@@ -15,8 +15,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authentication hook on every route that is not public. */
     principal: Principal;
-    /** True when the caller was known before the whole request was there. */
-    isAwaited?: true;
   }
 }
 
@@ -39,7 +37,6 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error)
 export async function admitCaller(projects: Projects, request: FastifyRequest): Promise<void> {
   if (isPublic(request)) return;
   const principal = await identify(projects, request);
-  if (!request.raw.complete) request.isAwaited = true;
   const admitted = projects.admit(principal, 'management');
   if (admitted) await admitted;
   assertReached(projects, request, principal);
@@ -49,13 +46,8 @@ export async function admitCaller(projects: Projects, request: FastifyRequest): 
 export function authenticationHook(projects: Projects): Hook {
   return (request, _reply, done) => {
     if (isPublic(request)) return done();
-    const { 'x-api-key': key } = request.headers;
-    const principal = typeof key === 'string' ? projects.peekPrincipal(key) : undefined;
+    const principal = peek(projects, request);
     if (!principal) return void told(admitCaller(projects, request), done);
-    // What came along with the headers is read by then.
-    queueMicrotask(() => {
-      if (!request.raw.complete) request.isAwaited = true;
-    });
     const reach = (): void => assertReached(projects, request, principal);
     const admitted = projects.admit(principal, 'management');
     if (admitted) return void told(admitted.then(reach), done);
@@ -65,16 +57,17 @@ export function authenticationHook(projects: Projects): Hook {
 }
 
 /**
- * A preValidation hook: a body may take minutes, and the right to act may be withdrawn meanwhile. Whoever had to be waited for is asked
- * who they are once more, by the same caches; the rate limit counted them.
+ * A preValidation hook: a body may take minutes, and the right to act may be withdrawn meanwhile. Whoever sent one is asked who they are
+ * once more, by the same caches; the rate limit counted them.
  */
 export function readmissionHook(projects: Projects): Hook {
   return (request, _reply, done) => {
-    if (!request.isAwaited) return done();
-    const again = identify(projects, request).then((principal) =>
-      assertReached(projects, request, principal),
-    );
-    void told(again, done);
+    if (isPublic(request) || !hasBody(request)) return done();
+    const reach = (principal: Principal): void => assertReached(projects, request, principal);
+    const known = peek(projects, request);
+    if (!known) return void told(identify(projects, request).then(reach), done);
+    reach(known);
+    done();
   };
 }
 
@@ -83,6 +76,16 @@ async function told(work: Promise<void>, done: (error?: Error) => void): Promise
   let fault: Error | undefined;
   await work.catch((error: Error) => (fault = error));
   done(fault);
+}
+
+/** Who holds the request's API key, without waiting; undefined means: {@link identify}. */
+function peek(projects: Projects, { headers }: FastifyRequest): Principal | undefined {
+  const { 'x-api-key': key } = headers;
+  return typeof key === 'string' ? projects.peekPrincipal(key) : undefined;
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 function isPublic({ routeOptions }: FastifyRequest): boolean {
