@@ -81,7 +81,10 @@ const asJson = args.includes('--json');
 const runsAt = args.indexOf('--runs');
 const runs = runsAt >= 0 ? Number(args[runsAt + 1]) : 5;
 const wanted = args.filter((arg, i) => !arg.startsWith('--') && (runsAt < 0 || i !== runsAt + 1));
-const unknown = wanted.filter((id) => !figures.some((figure) => figure.id.startsWith(id)));
+const unknown = [
+  ...wanted.filter((id) => !figures.some((figure) => figure.id.startsWith(id))),
+  ...args.filter((arg) => arg.startsWith('--') && arg !== '--json' && arg !== '--runs'),
+];
 if (unknown.length > 0 || !Number.isInteger(runs) || runs < 1) {
   console.error(
     `usage: npm run bench -- [id…] [--json] [--runs N]; the ids are ${figures.map(({ id }) => id).join(', ')}`,
