@@ -4,8 +4,8 @@ import { invalidCall, type Failure } from '../failure.ts';
 export const dataApi = '/services/data/v60.0';
 
 const apiName = /^[a-z]\w{0,254}$/i;
-// 15 characters, or 18 with the checksum. This form refuses only what could change the path.
-const recordId = /^[a-z0-9]{1,32}$/i;
+/** 15 characters, or 18 with the checksum. */
+const recordId = /^[a-z0-9]{15}(?:[a-z0-9]{3})?$/i;
 
 export const objectsPath = `${dataApi}/sobjects`;
 
@@ -63,9 +63,13 @@ export function faultOfObjectName(objectName: string): Failure | undefined {
   return invalidCall(`${JSON.stringify(objectName)} is not the API name of a Salesforce object`);
 }
 
+/** Salesforce refuses a whole read for one id of another form. */
 export function faultOfId(id: string | undefined): Failure | undefined {
   if (id === undefined || id === '') return invalidCall('the id of the record is missing');
-  return recordId.test(id) ? undefined : invalidCall(`${JSON.stringify(id)} is not a Salesforce record id`);
+  if (recordId.test(id)) return undefined;
+  return invalidCall(
+    `${JSON.stringify(id)} is not a Salesforce record id, which has 15 or 18 letters and digits`,
+  );
 }
 
 /** A field, or one of a parent through its relationship: `Email`, `Account.Name`. */

@@ -11,6 +11,7 @@ function answer(status: number, body: unknown): HttpAnswer {
   return { status, headers: {}, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
+const [contactA, contactB, contactC] = ['0035g00000AAAAA', '0035g00000BBBBB', '0035g00000CCCCC'];
 const people = ['A', 'B', 'C'].map((LastName) => ({ fields: { LastName } }));
 const done = (id: string): object => ({ id, success: true, errors: [] });
 const failed = (statusCode: string): object => ({
@@ -21,8 +22,8 @@ const failed = (statusCode: string): object => ({
 describe('src/providers/salesforce/write', () => {
   it('writes one record as flat fields, with its id in the path only', () => {
     const record = {
-      id: '003A',
-      fields: { Id: '003A', LastName: 'X', Age__c: 7, attributes: { type: 'User' } },
+      id: contactA,
+      fields: { Id: contactA, LastName: 'X', Age__c: 7, attributes: { type: 'User' } },
     };
     const body = { LastName: 'X', Age__c: 7 };
     expect(write.build(call('create', [record]))).toEqual({
@@ -32,19 +33,19 @@ describe('src/providers/salesforce/write', () => {
     });
     expect(write.build(call('update', [record]))).toEqual({
       method: 'PATCH',
-      path: '/services/data/v60.0/sobjects/Contact/003A',
+      path: `/services/data/v60.0/sobjects/Contact/${contactA}`,
       body,
     });
     expect(write.build(call('delete', [record]))).toEqual({
       method: 'DELETE',
-      path: '/services/data/v60.0/sobjects/Contact/003A',
+      path: `/services/data/v60.0/sobjects/Contact/${contactA}`,
     });
   });
 
   it('writes several as a collection of the call’s own type, whatever a record says', () => {
     const records = [
-      { id: '003A', fields: { LastName: 'X', attributes: { type: 'User' } } },
-      { id: '003B', fields: { LastName: 'Y' } },
+      { id: contactA, fields: { LastName: 'X', attributes: { type: 'User' } } },
+      { id: contactB, fields: { LastName: 'Y' } },
     ];
     expect(write.build(call('update', records, { allOrNone: true }))).toEqual({
       method: 'PATCH',
@@ -52,8 +53,8 @@ describe('src/providers/salesforce/write', () => {
       body: {
         allOrNone: true,
         records: [
-          { attributes: { type: 'Contact' }, id: '003A', LastName: 'X' },
-          { attributes: { type: 'Contact' }, id: '003B', LastName: 'Y' },
+          { attributes: { type: 'Contact' }, id: contactA, LastName: 'X' },
+          { attributes: { type: 'Contact' }, id: contactB, LastName: 'Y' },
         ],
       },
     });
@@ -74,7 +75,7 @@ describe('src/providers/salesforce/write', () => {
 
   it('writes nothing where several records have the value of the path', () => {
     const one = call('upsert', [{ key: 'K-1', fields: {} }], { upsertBy: 'Key__c' });
-    const twins = ['003A', '003B'].map((id) => `/services/data/v60.0/sobjects/Contact/${id}`);
+    const twins = [contactA, contactB].map((id) => `/services/data/v60.0/sobjects/Contact/${id}`);
     expect(write.judge(one, answer(300, twins))).toMatchObject([
       { kind: 'notApplied', failure: { category: 'conflict', retryable: false, provider: { status: 300 } } },
     ]);
@@ -87,17 +88,17 @@ describe('src/providers/salesforce/write', () => {
       { key: 'Authorization', value: 'Bearer x' },
       { key: 'Content-Length', value: '1' },
     ];
-    expect(write.build(call('delete', [{ id: '003A', fields: {} }], { headers })).headers).toEqual({
+    expect(write.build(call('delete', [{ id: contactA, fields: {} }], { headers })).headers).toEqual({
       'sforce-auto-assign': 'FALSE',
     });
   });
 
   it('takes the id of a created record, and has nothing to show back', () => {
-    expect(write.judge(call('create', [people[0]!]), answer(201, done('003A')))).toEqual([
-      { kind: 'applied', recordId: '003A' },
+    expect(write.judge(call('create', [people[0]!]), answer(201, done(contactA)))).toEqual([
+      { kind: 'applied', recordId: contactA },
     ]);
-    expect(write.judge(call('update', [{ id: '003B', fields: {} }]), answer(204, ''))).toEqual([
-      { kind: 'applied', recordId: '003B' },
+    expect(write.judge(call('update', [{ id: contactB, fields: {} }]), answer(204, ''))).toEqual([
+      { kind: 'applied', recordId: contactB },
     ]);
   });
 
@@ -105,15 +106,15 @@ describe('src/providers/salesforce/write', () => {
     expect(
       write.judge(
         call('create', people),
-        answer(200, [done('003A'), failed('REQUIRED_FIELD_MISSING'), done('003C')]),
+        answer(200, [done(contactA), failed('REQUIRED_FIELD_MISSING'), done(contactC)]),
       ),
     ).toMatchObject([
-      { kind: 'applied', recordId: '003A' },
+      { kind: 'applied', recordId: contactA },
       {
         kind: 'notApplied',
         failure: { category: 'validation', provider: { code: 'REQUIRED_FIELD_MISSING' } },
       },
-      { kind: 'applied', recordId: '003C' },
+      { kind: 'applied', recordId: contactC },
     ]);
   });
 
@@ -144,9 +145,9 @@ describe('src/providers/salesforce/write', () => {
 
   it.each([
     ['half a body', 200, '[{"id":"003A","succ'],
-    ['too few items', 200, [done('003A')]],
+    ['too few items', 200, [done(contactA)]],
     ['items that say nothing', 200, [{}, null, 7]],
-    ['an object', 200, { id: '003A' }],
+    ['an object', 200, { id: contactA }],
     ['a server fault', 500, [{ errorCode: 'UNKNOWN_EXCEPTION', message: 'm' }]],
     ['a bad gateway', 502, ''],
     ['a late gateway', 504, ''],
@@ -158,6 +159,18 @@ describe('src/providers/salesforce/write', () => {
       });
     }
   });
+
+  it.each(['7', '0035g00000AAAA', '0035g00000AAAAAQ', '0035g00000AAAA-'])(
+    'refuses %s, which is no record id, before anything is sent: Salesforce refuses a whole read for it',
+    (id) => {
+      expect(write.refusal(call('update', [{ id, fields: {} }]))).toMatchObject({
+        category: 'validation',
+        retryable: false,
+      });
+      expect(write.refusal(call('update', [{ id: contactA, fields: {} }]))).toBeUndefined();
+      expect(write.refusal(call('update', [{ id: `${contactA}AAA`, fields: {} }]))).toBeUndefined();
+    },
+  );
 
   it('judges a refusal of the whole call for each record', () => {
     const outcomes = write.judge(

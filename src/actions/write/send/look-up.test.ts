@@ -123,6 +123,18 @@ describe('src/actions/write/send/look-up', () => {
     expect(refused).toMatchObject([{ index: 0, category: 'validation' }]);
   });
 
+  test('an id of another form fails its own record alone, though it comes with others that are looked at', async () => {
+    const create = { ...by(''), kind: 'create' as const };
+    const made = await execute(create, [{ fields: { LastName: 'V' } }, { fields: { LastName: 'W' } }]);
+    const [one = '', two = ''] = made.map((outcome) => (outcome as { recordId?: string }).recordId);
+    const records = [one, '0035g', two].map((id) => ({ id, fields: { Title: 'T' }, ifEmpty: ['Title'] }));
+    expect(await execute({ ...by(''), kind: 'update' }, records)).toMatchObject([
+      { kind: 'applied', recordId: one },
+      { kind: 'notApplied', failure: { category: 'validation' } },
+      { kind: 'applied', recordId: two },
+    ]);
+  });
+
   test('a dry run shows what is refused for its value, and no call of it', async () => {
     const described = await sim.context('Contact').describe();
     const { object } = described as { object: ObjectDescription };
