@@ -1,4 +1,5 @@
 /** The process, in one of the roles of {@link Command}. The only place that starts things. */
+import { constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import {
   checkKeys,
@@ -46,6 +47,12 @@ setFlagsFromString('--external-memory-accounted-in-global-limit');
 // others, and accepting writes took a third more time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
+interface Process {
+  config: Config;
+  log: Logger;
+  health: Health;
+}
+
 interface Opened {
   url: string;
   /** For statements that need a session of their own. */
@@ -81,7 +88,7 @@ function announce(surfaces: Surfaces, healthUrl: string, config: Config, databas
 }
 
 /** Not ready, stop accepting, finish what is in flight, give leases back. A second signal, a second later or more, ends at once. */
-function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => Promise<void>): void {
+function stopOnSignal(command: Command, { config, log, health }: Process, stop: () => Promise<void>): void {
   let toldAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (toldAt !== undefined) {
@@ -101,7 +108,8 @@ function stopOnSignal(health: Health, log: Logger, config: Config, stop: () => P
     );
     deadline.unref();
     stop().then(
-      () => process.exit(0),
+      // A command that was told to end has not done what it is for.
+      () => process.exit(isServing(command) ? 0 : 128 + constants.signals[signal]),
       (error: unknown) => {
         log.error({ err: error }, 'stopping failed');
         process.exit(1);
@@ -150,7 +158,7 @@ async function run(): Promise<void> {
   log.debug({ config: describeConfig(process.env) }, 'configuration');
   const health: Health = { isStopping: false };
   const running: Running = {};
-  stopOnSignal(health, log, config, () => stopAll(running, config));
+  stopOnSignal(command, { config, log, health }, () => stopAll(running, config));
   try {
     if (command.plan) return await showPlan(command, config, log, running);
     const opened = await openStorage(command, config, log, running);
@@ -272,7 +280,7 @@ async function once(
 
 async function serve(
   { role }: Command,
-  { config, log, health }: { config: Config; log: Logger; health: Health },
+  { config, log, health }: Process,
   { url, directUrl, name }: Opened,
   running: Running,
 ): Promise<void> {

@@ -90,6 +90,35 @@ describe('test/journeys/start', () => {
     expect(node.said()).toContain('SVC_DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
   }, 60_000);
 
+  it('refuses a direct way to another schema than the pooler leads to', async () => {
+    const { url, database } = await empty();
+    await ready(await start({ DATABASE_URL: url }));
+    await database.raw('CREATE SCHEMA beside');
+    const direct = new URL(url);
+    direct.searchParams.set('options', '-c search_path=beside');
+    const node = await start({ DATABASE_URL: url, SVC_DATABASE_DIRECT_URL: direct.href });
+    expect(await node.ended).toBe(1);
+    expect(node.said()).toContain(
+      'SVC_DATABASE_DIRECT_URL leads to another schema than DATABASE_URL (beside and public)',
+    );
+    expect(await database.raw("SELECT FROM pg_tables WHERE schemaname = 'beside'")).toEqual([]);
+  }, 60_000);
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)(
+    'a command that %s ended before it was done says so by its exit code',
+    async (signal, code) => {
+      const DATABASE_URL = `postgres://a:b@127.0.0.1:${await freePort()}/none`;
+      const command = await start({ DATABASE_URL }, ['restore', 'hold']);
+      await expect.poll(command.said, { timeout: 30_000 }).toContain('waiting for the database');
+      command.child.kill(signal);
+      expect(await command.ended).toBe(code);
+    },
+    60_000,
+  );
+
   it('a role that may make no tables is told of a schema of its own, which suffices', async () => {
     const { url: DATABASE_URL, database } = await empty();
     const { pathname, username } = new URL(DATABASE_URL);

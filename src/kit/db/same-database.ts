@@ -1,22 +1,28 @@
 import { Connection } from './connection.ts';
 import { connectionSettings } from './database.ts';
 
-// A start of the server tells two servers apart, an object id two databases of one.
-const identity = `SELECT current_database() AS name, concat_ws('/', oid, pg_postmaster_start_time()) AS id
+// A start of the server tells two servers apart, an object id two databases of one. Where tables are found is told by those that are there.
+const identity = `SELECT current_database() AS name, concat_ws('/', oid, pg_postmaster_start_time()) AS id,
+    coalesce((SELECT c.relnamespace::regnamespace::text FROM pg_class c WHERE c.oid = to_regclass('migrations')), current_schema(), 'none') AS schema
   FROM pg_database WHERE datname = current_database()`;
 
 interface Identity {
   name: string;
   id: string;
+  schema: string;
 }
 
-/** Throws unless both lead to one database, the first by way of a pooler. */
+/** Throws unless both lead to the same tables, the first by way of a pooler. */
 export async function assertSameDatabase(pooledUrl: string, directUrl: string): Promise<void> {
   const [pooled, direct] = await Promise.all([pooledUrl, directUrl].map(identityOf));
-  if (pooled?.id === direct?.id) return;
-  throw new Error(
-    `SVC_DATABASE_DIRECT_URL leads to another database than DATABASE_URL (${direct?.name} and ${pooled?.name}, or two servers): both must lead to the same one`,
-  );
+  if (pooled?.id !== direct?.id)
+    throw new Error(
+      `SVC_DATABASE_DIRECT_URL leads to another database than DATABASE_URL (${direct?.name} and ${pooled?.name}, or two servers): both must lead to the same one`,
+    );
+  if (pooled?.schema !== direct?.schema)
+    throw new Error(
+      `SVC_DATABASE_DIRECT_URL leads to another schema than DATABASE_URL (${direct?.schema} and ${pooled?.schema}): give both the same role, or the same search_path`,
+    );
 }
 
 async function identityOf(url: string): Promise<Identity | undefined> {
