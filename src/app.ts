@@ -59,7 +59,7 @@ import {
 } from './deliveries/index.ts';
 import { createRetention, type History, type Retention } from './retention/index.ts';
 import { createTransfer, type Transfer } from './transfer/index.ts';
-import type { Config } from './config.ts';
+import { publicUrlOf, type Config } from './config.ts';
 import { forgetWelcomeLink } from './first-key.ts';
 import { assertKeysKept, masterKeysOf } from './master-keys.ts';
 
@@ -277,7 +277,7 @@ async function createGround(config: Config, url: string, log: Logger): Promise<G
       ...readMetrics,
     ]),
     limits: config.limits,
-    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    publicUrl: publicUrlOf(config),
   };
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from './config-error.ts';
-import { describeConfig, readConfig } from './config.ts';
+import { describeConfig, publicUrlOf, readConfig } from './config.ts';
 import { generateMasterKey } from './kit/vault.ts';
 
 function issuesOf(env: NodeJS.ProcessEnv): string[] {
@@ -153,5 +153,13 @@ describe('config', () => {
       describeConfig({ DATABASE_URL: 'postgres://u:hunter2@h/d', SVC_ENCRYPTION_KEYS: 'k:hunter2' }),
     );
     expect(shown).not.toContain('hunter2');
+  });
+
+  test('the address of a node is a URL, whatever it listens at', () => {
+    const at = (SVC_HOST: string) => publicUrlOf(readConfig({ SVC_HOST, SVC_PORT: '4000' }));
+    expect([at('::1'), at('127.0.0.1')]).toEqual(['http://[::1]:4000', 'http://127.0.0.1:4000']);
+    expect(publicUrlOf(readConfig({ SVC_HOST: '::1', SVC_PUBLIC_URL: 'https://svc.example.com' }))).toBe(
+      'https://svc.example.com',
+    );
   });
 });

@@ -364,6 +364,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   };
 }
 
+/** The address for browsers and callers; unless it is given, that of this node. */
+export function publicUrlOf({ publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>): string {
+  return publicUrl ?? `http://${hostInUrl(host)}:${port}`;
+}
+
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | undefined {
   const file = env[`${spec.name}_FILE`];
   const direct = env[spec.name];

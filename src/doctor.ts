@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
 import { migrations, prepareDatabase, sealedColumns } from './app.ts';
 import { ConfigError } from './config-error.ts';
-import { readConfig, type Config } from './config.ts';
+import { hostInUrl, readConfig, type Config } from './config.ts';
 import { connectedProviders } from './connections/index.ts';
 import { judgeEnd, judgePem } from './kit/certificates.ts';
 import { openDatabase, type Database } from './kit/db/database.ts';
@@ -144,7 +144,7 @@ async function isSvc(host: string, port: number): Promise<boolean> {
 }
 
 const placeIn = (host: string): string =>
-  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : hostInUrl(host);
 
 function faultOfPort(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {

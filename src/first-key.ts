@@ -1,6 +1,6 @@
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Config } from './config.ts';
+import { publicUrlOf, type Config } from './config.ts';
 import { openDatabase } from './kit/db/database.ts';
 import type { Logger } from './kit/log.ts';
 import { makeOwnerLink, makeResetLink, makeWelcomeLink } from './people/index.ts';
@@ -129,8 +129,6 @@ export async function printLink(
     await database.close();
   }
 }
-
-const publicUrlOf = ({ publicUrl, host, port }: Config): string => publicUrl ?? `http://${host}:${port}`;
 
 /** The role `operator-keys create`: prints the key alone to standard output. */
 export async function createKey(

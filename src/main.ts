@@ -326,13 +326,13 @@ async function serve(
 
 /** The SDK is loaded only where it is used. */
 async function beginTracing(
-  { otlpEndpoint, traceContextTo: tellTo }: Config,
+  { otlpEndpoint: endpoint, traceContextTo: tellTo }: Config,
   role: string,
   log: Logger,
 ): Promise<(() => Promise<void>) | undefined> {
-  if (otlpEndpoint === undefined || process.env['OTEL_SDK_DISABLED'] === 'true') return undefined;
+  if (endpoint === undefined || process.env['OTEL_SDK_DISABLED'] === 'true') return undefined;
   const { startTracing } = await import('./tracing.ts');
-  return startTracing({ log, role, tellTo });
+  return startTracing({ log, role, endpoint, tellTo });
 }
 
 /** A node that finds itself on a restored database ends at once: what it has under way belongs to the database that is gone. */

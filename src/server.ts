@@ -38,7 +38,7 @@ import type { Principal, RouteScopes } from './projects/index.ts';
 import type { Scope } from './projects/schema.ts';
 import { apiExamples, apiTags } from './api-description.ts';
 import { readDepsOf, type App } from './app.ts';
-import type { Config } from './config.ts';
+import { hostInUrl, type Config } from './config.ts';
 import { createConsole } from './console.ts';
 import { docsRoutes } from './docs-site.ts';
 import { healthRoutes, type Health } from './health.ts';
@@ -164,10 +164,9 @@ export async function listen(app: App, config: Config, health: Health): Promise<
   };
   await listening('SVC_PROXY_PORT', config.proxyPort, () => new Promise<void>(begun));
   const { port } = proxy.server.address() as AddressInfo;
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url,
-    proxyUrl: `http://${host}:${port}`,
+    proxyUrl: `http://${hostInUrl(config.host)}:${port}`,
     close: async () => {
       await sleep(config.drainMs);
       app.streams.close();

@@ -25,6 +25,8 @@ import { traceBy, type Span, type SpanStart } from './kit/trace.ts';
 interface TracingOptions {
   log: Logger;
   role: string;
+  /** Of a collector, whatever signal. */
+  endpoint: string;
   /** Hosts that are told of the trace; `*` is all. */
   tellTo: readonly string[];
 }
@@ -39,7 +41,7 @@ const kinds = {
 const flushMs = 2_000;
 
 /** Begins to trace. The SDK reads the other OTEL_* variables itself. Answers with what sends the rest at the end. */
-export function startTracing({ log, role, tellTo }: TracingOptions): () => Promise<void> {
+export function startTracing({ log, role, endpoint, tellTo }: TracingOptions): () => Promise<void> {
   const named = resourceFromAttributes({
     'service.name': 'svc',
     'service.version': releaseOf(),
@@ -47,6 +49,8 @@ export function startTracing({ log, role, tellTo }: TracingOptions): () => Promi
     'svc.role': role,
   });
   const fromVariables = detectResources({ detectors: [envDetector] });
+  // The SDK knows no OTEL_EXPORTER_OTLP_ENDPOINT_FILE.
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ??= endpoint;
   const provider = new BasicTracerProvider({
     resource: defaultResource().merge(named).merge(fromVariables),
     spanProcessors: [new BatchSpanProcessor(toldOnce(new OTLPTraceExporter(), log))],

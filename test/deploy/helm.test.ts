@@ -87,6 +87,8 @@ describe('test/deploy/helm', () => {
     expect(fits.errors).toBeNull();
     expect(fits({ ...values, publicURL: 'x' })).toBe(false);
     expect(fits({ ...values, env: { svc_port: '1' } })).toBe(false);
+    const others = [...(await knownVariables())].filter((name) => !/^DATABASE_URL$/.test(String(name)));
+    expect(others.filter((name) => !fits({ ...values, env: { [String(name)]: '1' } }))).toEqual([]);
     expect(fits({ ...values, ingress: { enabled: true } })).toBe(false);
   });
 

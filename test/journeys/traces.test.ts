@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNotified, type Notified } from '../notified.ts';
 import { startCollector, type CollectedSpan, type Collector } from '../collector.ts';
@@ -20,12 +23,17 @@ describe('test/journeys/traces', () => {
   let second: Platform;
   let notified: Notified;
   let acme: Customer;
+  let folder = '';
   const secret = 'very-private-address@example.com';
 
   beforeAll(async () => {
     test = await createTestDatabase();
     collector = await startCollector();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
+    folder = await mkdtemp(join(tmpdir(), 'svc-traces-'));
+    const file = join(folder, 'endpoint');
+    await writeFile(file, collector.url);
+    const fromFile = { OTEL_EXPORTER_OTLP_ENDPOINT_FILE: file, OTEL_BSP_SCHEDULE_DELAY: '100' };
     first = await startPlatform({ databaseUrl: test.url, env });
     await deploy(first);
     notified = await openNotified(first, 'told', ['write.async.done']);
@@ -33,7 +41,7 @@ describe('test/journeys/traces', () => {
     second = await startPlatform({
       databaseUrl: test.url,
       beside: first,
-      env: { ...env, SVC_TRACE_CONTEXT_TO: told },
+      env: { ...fromFile, SVC_TRACE_CONTEXT_TO: told },
     });
     await first.restart('SIGTERM', { ...env, SVC_TRACE_CONTEXT_TO: told });
     acme = await install(first, 'hubspot-crm', 'acme');
@@ -44,6 +52,7 @@ describe('test/journeys/traces', () => {
     await first?.stop();
     await collector?.close();
     await test?.drop();
+    await rm(folder, { recursive: true, force: true });
   });
 
   const of = (trace: string): CollectedSpan[] => collector.spans.filter(({ traceId }) => traceId === trace);
