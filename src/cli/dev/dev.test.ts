@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../../../test/database.ts';
+import { createEmptyDatabase } from '../../../test/database.ts';
 import { freePort } from '../../../test/free-port.ts';
 import { openFolder, type Folder } from '../run.fixture.ts';
 
@@ -12,6 +12,8 @@ describe('cli/dev', () => {
   let at: Folder;
   beforeEach(async () => {
     at = await openFolder();
+    // As root the embedded server runs as another user, who must get there.
+    await chmod(at.folder, 0o755);
   });
   afterEach(() => at.close());
 
@@ -70,18 +72,15 @@ describe('cli/dev', () => {
     taken.close();
   }, 30_000);
 
-  it('dev delivers a first record within a minute, deploys what is saved, and leaves nothing running', async () => {
-    const database = await createTestDatabase();
+  it('dev delivers a first record within a minute, deploys what is saved, and leaves nothing running or in a database of the shell', async () => {
+    const ofShell = await createEmptyDatabase();
     await at.run(['init', '--provider', 'hubspot', '--object', 'contacts']);
     const [port, receiver] = [await freePort(), await freePort()];
     let child: ChildProcess | undefined;
     let said = '';
     const began = performance.now();
     const running = at.run(['dev', '--port', String(port), '--receiver-port', String(receiver)], {
-      env: {
-        DATABASE_URL: database.url,
-        SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
-      },
+      env: { DATABASE_URL: ofShell.url },
       started: (started) => {
         child = started;
         for (const stream of [started.stdout, started.stderr])
@@ -119,16 +118,12 @@ describe('cli/dev', () => {
     }
     expect((await running).code).toBe(0);
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
-    await database.drop();
+    expect(await ofShell.database.raw("SELECT FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
+    await ofShell.drop();
   }, 150_000);
 
   it('dev makes a new key where the server does not take the one that it kept', async () => {
-    const database = await createTestDatabase();
     await at.run(['init', '--provider', 'hubspot', '--object', 'contacts']);
-    const env = {
-      DATABASE_URL: database.url,
-      SVC_ENCRYPTION_KEYS: `t1:${Buffer.alloc(32, 7).toString('base64')}`,
-    };
     const file = join(at.folder, '.svc/dev/first-api-key');
     const keptKey = async (): Promise<string> => (await readFile(file, 'utf8')).trim();
     /** Until what it says holds the text; then it does something, and Ctrl+C ends it. */
@@ -137,7 +132,6 @@ describe('cli/dev', () => {
       const children: ChildProcess[] = [];
       let [said, over] = ['', false];
       const running = at.run(['dev', '--port', String(port), '--receiver-port', String(receiver)], {
-        env,
         started: (started) => {
           children.push(started);
           for (const stream of [started.stdout, started.stderr])
@@ -175,6 +169,5 @@ describe('cli/dev', () => {
       expect(said).not.toContain('a new one was made');
       await Promise.resolve();
     });
-    await database.drop();
   }, 150_000);
 });
