@@ -81,6 +81,36 @@ describe('kit/http/server', () => {
     );
   });
 
+  test.each([
+    ['later', () => Promise.reject(problem('page-not-built')), 503, 'page-not-built'],
+    [
+      'at once',
+      () => {
+        throw new Error('a page that throws');
+      },
+      500,
+      'internal',
+    ],
+  ] as const)(
+    'answers a path that no route can read as a problem where its page fails %s',
+    async (_when, answer, status, code) => {
+      const other = createHttpServer({
+        log: createLog('silent'),
+        bodyLimitBytes: 1,
+        trustedProxies: [],
+        unknownPath: { isTaken: () => true, answer },
+      });
+      const base = await other.listen({ host: '127.0.0.1', port: 0 });
+      const signal = AbortSignal.timeout(3_000);
+      for (const path of ['/%zz', '/nothing']) {
+        const refused = await fetch(`${base}${path}`, { signal });
+        expect(refused.status).toBe(status);
+        expect(await refused.json()).toMatchObject({ code });
+      }
+      await other.close();
+    },
+  );
+
   test(
     'ends a connection within seconds of the time that its headers have',
     { timeout: 40_000 },

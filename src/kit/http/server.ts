@@ -112,9 +112,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     frameworkErrors: (error, request, reply) => {
       const answer = reply.headers({ ...headers, 'x-request-id': request.id });
       tellUnrouted(options.log, request, answer, addressOf(request));
-      // A path that cannot be read has no route either.
-      if (options.unknownPath?.isTaken(request)) void options.unknownPath.answer(request, answer);
-      else void sendProblem(request, answer, toProblem(error));
+      void answerUnrouted(request, answer, error, options.unknownPath);
     },
     bodyLimit: options.bodyLimitBytes,
     genReqId: () => newId(),
@@ -179,6 +177,22 @@ function tellUnrouted(log: Logger, request: FastifyRequest, reply: FastifyReply,
     const { statusCode: status } = reply;
     log.info({ requestId, method, route: 'none', status, ip, ...request.about }, 'refused');
   });
+}
+
+/** Answers a request that the router refused. Nobody hears of what is thrown here: it is answered, too. */
+async function answerUnrouted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refusal: Error,
+  unknownPath: UnknownPath | undefined,
+): Promise<void> {
+  try {
+    // A path that cannot be read has no route either.
+    if (!unknownPath?.isTaken(request)) throw refusal;
+    await unknownPath.answer(request, reply);
+  } catch (error) {
+    void sendProblem(request, reply, toProblem(error));
+  }
 }
 
 const noQuery = { type: 'object', properties: {}, additionalProperties: false } as const;
