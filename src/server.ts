@@ -26,13 +26,13 @@ import { operationRoutes } from './operations/index.ts';
 import { overviewRoutes } from './overview/index.ts';
 import {
   actorHook,
-  admitCaller,
   authenticationHook,
   connectPageRoutes,
   projectRoutes,
   providerCatalogueRoutes,
   reachingScopes,
   readmissionHook,
+  readmitCaller,
 } from './projects/index.ts';
 import type { Principal, RouteScopes } from './projects/index.ts';
 import type { Scope } from './projects/schema.ts';
@@ -97,9 +97,8 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     scope.addHook('preValidation', readmissionHook(app.projects));
     const reads = readDepsOf(app, config);
     await scope.register(managementRoutes(app, reads), { prefix: '/v1' });
-    await scope.register(streamRoutes({ ...app, readmit: (request) => admitCaller(app.projects, request) }), {
-      prefix: '/v1',
-    });
+    const readmit = (request: FastifyRequest): Promise<void> => readmitCaller(app.projects, request);
+    await scope.register(streamRoutes({ ...app, readmit }), { prefix: '/v1' });
     await scope.register(writeRoutes(app), { prefix: '/write/v1' });
     await scope.register(readRoutes(reads), { prefix: '/read/v1' });
     await scope.register(searchRoutes(reads), { prefix: '/search/v1' });

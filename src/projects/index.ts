@@ -5,7 +5,7 @@ import { rateLimitMetrics } from './rate-limit/rate-limit.ts';
 export { connectPageRoutes } from './embed/page-routes.ts';
 export { eraseConnectLinks } from './embed/connect-link-store.ts';
 export { sealedProjectColumns } from './provider-apps/provider-apps.ts';
-export { actorHook, admitCaller, authenticationHook, readmissionHook } from './auth/hook.ts';
+export { actorHook, authenticationHook, readmissionHook, readmitCaller } from './auth/hook.ts';
 export {
   reachingScopes,
   maySeeSecrets,

@@ -9,7 +9,7 @@ import type { Streams } from './streams.ts';
 export interface StreamDeps {
   streams: Streams;
   projects: { confine(principal: FastifyRequest['principal'], idOrName: string): Reach };
-  /** Lets the caller of the request in again, as when it came, or throws. */
+  /** Lets the caller of the request in again, whom no limit counts any more, or throws. */
   readmit(request: FastifyRequest): Promise<void>;
 }
 

@@ -144,7 +144,7 @@ async function lookAgain(one: Open, end: () => void): Promise<void> {
     const { projectId, groupRef } = await one.recheck();
     if (projectId !== one.reach.projectId || groupRef !== one.reach.groupRef) end();
   } catch (error) {
-    if (error instanceof Problem && error.status < 500 && error.status !== 429) end();
+    if (error instanceof Problem && error.status < 500) end();
   }
 }
 

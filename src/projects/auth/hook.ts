@@ -34,7 +34,7 @@ export function actorHook(request: FastifyRequest, _reply: FastifyReply, done: (
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
 /** Admits a caller by the scopes that the matched route declares. Throws the refusal. */
-export async function admitCaller(projects: Projects, request: FastifyRequest): Promise<void> {
+async function admitCaller(projects: Projects, request: FastifyRequest): Promise<void> {
   if (isPublic(request)) return;
   const principal = await identify(projects, request);
   const admitted = projects.admit(principal, 'management');
@@ -56,17 +56,22 @@ export function authenticationHook(projects: Projects): Hook {
   };
 }
 
+/** Lets in once more who was admitted before, by the same caches; the rate limit counted them then. Throws the refusal. */
+export async function readmitCaller(projects: Projects, request: FastifyRequest): Promise<void> {
+  const principal = peek(projects, request) ?? (await identify(projects, request));
+  assertReached(projects, request, principal);
+}
+
 /**
  * A preValidation hook: a body may take minutes, and the right to act may be withdrawn meanwhile. Whoever sent one is asked who they are
- * once more, by the same caches; the rate limit counted them.
+ * once more, without waiting where the key is remembered.
  */
 export function readmissionHook(projects: Projects): Hook {
   return (request, _reply, done) => {
     if (isPublic(request) || !hasBody(request)) return done();
-    const reach = (principal: Principal): void => assertReached(projects, request, principal);
     const known = peek(projects, request);
-    if (!known) return void told(identify(projects, request).then(reach), done);
-    reach(known);
+    if (!known) return void told(readmitCaller(projects, request), done);
+    assertReached(projects, request, known);
     done();
   };
 }
