@@ -114,6 +114,34 @@ describe('actions/proxy/body', () => {
     close();
   });
 
+  it('a streamed body is there once more when all of it was passed on, and not when all of it has come', async () => {
+    const { incoming, caller, close } = await begun({ 'transfer-encoding': 'chunked' });
+    const body = await readCallBody(incoming, false);
+    // A provider that takes the first part, and for now no more.
+    streamOf(body).once('data', () => streamOf(body).pause());
+    caller.end(Buffer.alloc(190_000, 'a'));
+    await vi.waitUntil(() => incoming.complete);
+    expect(body?.again()?.length).toBeUndefined();
+    streamOf(body).resume();
+    await once(incoming, 'end');
+    expect(body?.again()?.length).toBe(190_000);
+    body?.release();
+    close();
+  });
+
+  it('a streamed body whose rest was thrown away is not there once more', async () => {
+    const { incoming, caller, close } = await begun({ 'transfer-encoding': 'chunked' });
+    const body = await readCallBody(incoming, false);
+    // The provider's answer came before the body's end.
+    streamOf(body).once('data', () => streamOf(body).destroy());
+    caller.end(Buffer.alloc(190_000, 'a'));
+    await once(incoming, 'end');
+    expect(body?.again()?.length).toBeUndefined();
+    body?.release();
+    expect(bodyBudget.used()).toBe(0);
+    close();
+  });
+
   it('where there is no room a body passes and is not kept', async () => {
     const others = bodyBudget.open('proxied');
     others.take(32 * 1024 * 1024);

@@ -106,7 +106,10 @@ function keepWhileSmall(request: IncomingMessage, share: BodyShare): CallBody {
     if (kept.length + chunk.length > replayLimitBytes || !share.take(chunk.length)) release();
     else kept.add(chunk);
   });
-  return { first, again: () => (request.complete ? kept?.whole() : undefined), release };
+  let isWhole = false;
+  // What comes after it was destroyed is thrown away.
+  request.once('end', () => (isWhole = !first.destroyed));
+  return { first, again: () => (isWhole ? kept?.whole() : undefined), release };
 }
 
 function inTinyChunks(): Problem {
