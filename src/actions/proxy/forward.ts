@@ -18,7 +18,7 @@ export interface ForwardOptions {
   egress: Dispatcher;
   /** Until the provider's answer begins, and between two parts of its body. */
   idleMs: number;
-  /** For the whole call. */
+  /** From when it is sent until its answer has ended; a repetition has its own. */
   totalMs: number;
   /** Sent by node:http, since undici cannot send it. */
   isNative: boolean;

@@ -7,7 +7,7 @@ export const proxyLimits = {
     default: '3600000',
     read: integer(100, 86_400_000),
     about:
-      'The longest that one call through the proxy may take in total, in milliseconds; `SVC_PROVIDER_CALL_MS` is the longest silence in it.',
+      'The longest that a call through the proxy may take from when it is sent to the provider, in milliseconds; one that is repeated after a 401 has as long again. `SVC_PROVIDER_CALL_MS` is the longest silence in it.',
   }),
 };
 
