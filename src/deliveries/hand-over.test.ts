@@ -108,6 +108,26 @@ describe('deliveries/hand-over', () => {
     expect(await eventually(nodeLanes, (left) => left.length === 0)).toEqual([]);
   });
 
+  it('what was being kept while its node gave its lanes back is sent by another', async () => {
+    await hand(1);
+    await eventually(works, (left) => left.length === 0);
+    const offer = await at.world.deliveries.handOver.offer(await at.world.messages(at.to, 1));
+    let isClosed: Promise<void> | undefined;
+    await at.test.database.transaction(async (tx) => {
+      expect(await keepMessages(tx, offer.messages)).toHaveLength(1);
+      isClosed = at.world.deliveries.close();
+      const waiting = () =>
+        at.test.database.raw(
+          "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+      expect(await eventually(waiting, (pids) => pids.length > 0)).toHaveLength(1);
+    });
+    await isClosed;
+    await at.world.work({ leaseMs });
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    expect(times(offer.messages[0]?.id)).toBe(1);
+  });
+
   it('a close waits for what is under way', async () => {
     at.receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 300);
     await hand(2);

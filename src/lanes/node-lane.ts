@@ -4,7 +4,7 @@ import { newId } from '../kit/ids.ts';
 import type { Logger } from '../kit/log.ts';
 import { problem } from '../kit/problem.ts';
 import { sleep } from '../kit/retry.ts';
-import { extend, giveBack, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
+import { extend, giveBackNodes, leaveWork, openNode, type LaneKey } from './store/lanes.ts';
 
 /** This node's own lane for one project: what is accepted under it is started already. Times are monotonic. */
 export interface NodeLane extends LaneKey {
@@ -77,9 +77,7 @@ export function createNodeLanes(options: NodeLanesOptions): NodeLanes {
       await state.lookAfter(lanes).catch(() => undefined);
       state.held.clear();
       for (const lane of lanes) lane.cut.abort();
-      if (lanes.length === 0) return;
-      const given = lanes.map((lane) => Object.assign({ wakes: '0', blockedMs: 0 }, lane));
-      await giveBack(state.database, given);
+      if (lanes.length > 0) await giveBackNodes(state.database, lanes);
     },
   };
 }

@@ -138,6 +138,14 @@ const giveBackText = ({
   FROM planned p WHERE l.project_id = p.project_id AND l.id = p.id AND (p.kind <> 'node' OR p.holds)
   RETURNING l.project_id AS "projectId", l.id`;
 
+/** In order, so that two of these do not wait for one another. */
+const lockHeldLanes = statement(
+  'lanes_lock_held',
+  `SELECT l.id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i(project_id, id, lease)
+  JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
+  ORDER BY l.project_id, l.id FOR UPDATE OF l`,
+);
+
 /** What gathers beside a lane, as SQL over its row. */
 export interface GatheredSql {
   /** Whether there is any, for a lane `l`. */
@@ -275,6 +283,23 @@ export async function giveBack(
     lanes.map((lane) => lane.wakes),
     lanes.map((lane) => lane.blockedMs),
   ]);
+}
+
+/**
+ * What is accepted or taken under the lanes is committed then, and nothing more is. A statement that begins afterwards sees it; one that
+ * only waits for it does not.
+ */
+export async function lockHeld(tx: Queryable, lanes: readonly LaneKey[]): Promise<void> {
+  await tx.rows(lockHeldLanes, keys(lanes));
+}
+
+/** The lanes of a node, which go when they are empty: what was being accepted under them must be seen. */
+export async function giveBackNodes(db: Database, lanes: readonly LaneKey[]): Promise<void> {
+  const given = lanes.map((lane) => Object.assign({ wakes: '0', blockedMs: 0 }, lane));
+  await db.transaction(async (tx) => {
+    await lockHeld(tx, lanes);
+    await giveBack(tx, given);
+  });
 }
 
 export async function release(db: Queryable, leases: readonly string[]): Promise<void> {

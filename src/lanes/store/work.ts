@@ -5,6 +5,7 @@ import { isMark, markOf, woken } from './record-parts.ts';
 import {
   giveBack,
   itsTurn,
+  lockHeld,
   markedOrParked,
   priorities,
   type Gathering,
@@ -80,11 +81,6 @@ const findStrayItems = statement(
 );
 
 /** Waits for a take that has not committed yet, and keeps a later one out. */
-const lockHeldLane = statement(
-  'lane_lock_held',
-  `SELECT id FROM lane WHERE project_id = $1 AND id = $2 AND lease = $3 FOR UPDATE`,
-);
-
 /** For a take whose answer was lost: what it may have marked was never sent by us. */
 const unmarkItems = statement(
   'work_unmark',
@@ -241,10 +237,7 @@ export async function findStray(
   return db.rows(findStrayItems, [projects, ids, leases, known]);
 }
 
-/**
- * Gives a lane back whose take was not answered, and unmarks what that may have marked, except what was sent. The marks are seen by a
- * statement that begins once the lane is locked.
- */
+/** Gives a lane back whose take was not answered, and unmarks what that may have marked, except what was sent. */
 export async function giveBackUnmarked(
   db: Database,
   lane: GivenLane,
@@ -253,7 +246,7 @@ export async function giveBackUnmarked(
 ): Promise<void> {
   const key = [lane.projectId, lane.id, lane.lease];
   await db.transaction(async (tx) => {
-    await tx.rows(lockHeldLane, key);
+    await lockHeld(tx, [lane]);
     await tx.rows(unmarkItems, [...key, except]);
     await giveBack(tx, [lane], gathering);
   });
