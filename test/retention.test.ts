@@ -131,25 +131,35 @@ describe('test/retention', () => {
     await test.database.raw('DELETE FROM project WHERE id = ANY ($1::uuid[])', [[brief, briefer, whole]]);
   });
 
-  it('a month of operations stays while one of it, or from before, is unfinished', async () => {
+  it.each([
+    [
+      'is unfinished',
+      'work',
+      `INSERT INTO work (project_id, ref, lane_id, kind, due_at, deadline) VALUES ($1, $2, $1, 'read', 'infinity', 'infinity')`,
+    ],
+    [
+      'still gathers its records',
+      'ab_batch',
+      `INSERT INTO ab_batch (project_id, id, key, lane_id, prio, close_at, latest_at, deadline_s)
+      VALUES ($1, $2, $1, $1, 1, 'infinity', 'infinity', 3600)`,
+    ],
+  ])('a month of operations stays while one of it, or from before, %s', async (_, table, insert) => {
     const [projectId, id] = [newId(), newId()];
     await test.database.raw(
       `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, total)
       VALUES ($1, $2, $1, $1, $1, 'read', '{}', 'contacts', 'in_progress', 1)`,
       [projectId, id],
     );
-    await test.database.raw(
-      `INSERT INTO work (project_id, ref, lane_id, kind, due_at, deadline) VALUES ($1, $2, $1, 'read', 'infinity', 'infinity')`,
-      [projectId, id],
-    );
+    await test.database.raw(insert, [projectId, id]);
     const isThere = async (): Promise<boolean> =>
       (await test.database.raw('SELECT FROM operation WHERE id = $1', [id])).length > 0;
     await shift(100);
     await keepHistory(test.database, 31);
     expect(await isThere()).toBe(true);
-    await test.database.raw('DELETE FROM work WHERE project_id = $1', [projectId]);
+    await test.database.raw(`DELETE FROM ${table} WHERE project_id = $1`, [projectId]);
     await keepHistory(test.database, 31);
     expect(await isThere()).toBe(false);
     await shift(0);
+    await keepPartitions(test.database, tables);
   });
 });

@@ -107,11 +107,12 @@ export async function oldestSnapshotSeconds(db: Queryable): Promise<number> {
   return row?.seconds ?? 0;
 }
 
-/** Work rows are few; the history is looked at by key. */
+/** Open auto-batches among them, as they have no work yet. Both are few; the history is looked at by key. */
 const oldestUnfinished = statement(
   'backlog_oldest_unfinished',
   `SELECT extract(epoch FROM svc_now() - o.created_at)::float8 / 86400 AS days FROM (
-    SELECT project_id, ref FROM work WHERE project_id <> '${firstProject}' ORDER BY ref OFFSET 0) w
+    SELECT project_id, ref FROM work WHERE project_id <> '${firstProject}'
+    UNION ALL SELECT project_id, id FROM ab_batch WHERE project_id <> '${firstProject}' ORDER BY ref OFFSET 0) w
   CROSS JOIN ${operationOf('w', 'ref')} LIMIT 1`,
 );
 
