@@ -270,7 +270,7 @@ function spanOf({ lane }: Holding, { marked }: Job, how: How): SpanStart {
 }
 
 async function finish(holding: Holding, job: Job, how: How): Promise<void> {
-  const { deps, cutter } = holding;
+  const { deps } = holding;
   if (job.unreadBytes === 0) return finishWhole(holding, job, how);
   const reserved = await deps.bytes.reserve(holding.share, job.unreadBytes, holding.leaving);
   const whole = reserved && (await job.read().catch(() => undefined));
@@ -278,15 +278,22 @@ async function finish(holding: Holding, job: Job, how: How): Promise<void> {
     if (whole) return await finishWhole(holding, whole, how);
     // What somebody else had sent is left to the next holder as it is; the rest was not sent, and waits.
     if (how === 'rescue') throw new Error('its large part could not be read');
-    await job.unsent(0).record(cutter.signal);
+    await conclude(holding, job, job.unsent(0));
   } finally {
     reserved?.release();
   }
 }
 
 async function finishWhole(holding: Holding, job: Job, how: How): Promise<void> {
+  const finished = await job[how](holding.context).catch((error: unknown) => {
+    note(holding, {});
+    throw error;
+  });
+  await conclude(holding, job, finished);
+}
+
+async function conclude(holding: Holding, job: Job, finished: Finished): Promise<void> {
   const { deps, cutter } = holding;
-  const finished = await job[how](holding.context);
   note(holding, finished);
   const { laneWaitsMs } = finished;
   if (laneWaitsMs !== undefined)
@@ -295,7 +302,10 @@ async function finishWhole(holding: Holding, job: Job, how: How): Promise<void> 
   if (!kept) deps.log.warn(job.about, 'an outcome came after the lease was lost and was refused');
 }
 
-/** What was cut off by us says nothing of the other side. */
+/**
+ * What was cut off by us says nothing of the other side. To be called for whatever was started: a probe that nobody hears of keeps all
+ * others from trying.
+ */
 function note(holding: Holding, { heard }: Pick<Finished, 'heard'>): void {
   const { deps, share, lane, cutter } = holding;
   if (isNodes(holding)) return;

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import type { Database } from '../../kit/db/database.ts';
 import { createLog } from '../../kit/log.ts';
 import { sleep } from '../../kit/retry.ts';
-import { type Node, applied, createNode, createWorker, type Worker } from './harness.fixture.ts';
+import { type Node, applied, createNode, createWorker, failed, type Worker } from './harness.fixture.ts';
 import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.fixture.ts';
 import type { ItemResult, Sender } from './send/sender.ts';
 import type { WorkItem } from '../../operations/index.ts';
@@ -53,9 +54,13 @@ describe('write/shares', () => {
       },
     },
   });
-  async function work(write: Sender, shareOf?: (laneId: string) => string): Promise<void> {
+  async function work(
+    write: Sender,
+    shareOf?: (laneId: string) => string,
+    database: Database = test.database,
+  ): Promise<void> {
     const worker = createWorker(
-      { ...groundOf(test.database), log },
+      { ...groundOf(database), log },
       {
         sender: write,
         pollMs: 200,
@@ -156,5 +161,34 @@ describe('write/shares', () => {
       'hangs.example: nothing was answered; calls there rest',
       'hangs.example: it is answered again; calls there go on',
     ]);
+  }, 60_000);
+
+  it('a host whose one call could not be sent, since its large part was not read, is tried by the next one', async () => {
+    let answers = false;
+    let readsToFail = 1;
+    const database: Database = {
+      ...test.database,
+      rows: (statement, values) =>
+        answers && statement.name === 'ledger_payloads' && readsToFail-- > 0
+          ? Promise.reject(new Error('the database did not answer'))
+          : test.database.rows<never>(statement, values),
+    };
+    await work(
+      {
+        send: async (item) =>
+          answers ? { ...applied(item), heard: 'answer' } : { ...failed(item, false), heard: 'silence' },
+      },
+      () => 'hangs.example',
+      database,
+    );
+    await Promise.all(Array.from({ length: 5 }, () => queue(randomUUID())));
+    await until('the host rests', () => told.length === 1);
+    answers = true;
+    const large = intake({ records: [{ fields: { text: 'x'.repeat(300_000) } }] });
+    await operations.acceptQueued(large);
+    await until('its large part was not read', () => readsToFail <= 0);
+    await doneIn(randomUUID());
+    await until('all is done', async () => (await count(test.database, 'work')) === 0);
+    expect(told.at(-1)).toBe('hangs.example: it is answered again; calls there go on');
   }, 60_000);
 });
