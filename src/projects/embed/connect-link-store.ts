@@ -62,13 +62,15 @@ const remove = statement(
   'connect_links_delete',
   `DELETE FROM connect_link WHERE project_id = $1 AND id = $2 AND ($3::text IS NULL OR group_ref = $3) RETURNING group_ref`,
 );
+const openable = `token_hash = $1 AND expires_at > svc_now() AND (browser_hash IS NULL OR browser_hash = $2)
+     AND ($3::uuid IS NULL OR project_id = $3)`;
+const find = statement('connect_links_find', `SELECT key_id FROM connect_link WHERE ${openable}`);
 // The first browser claims a link for one use; the row is locked, so that of two one is the first.
 const open = statement(
   'connect_links_open',
   `WITH l AS (UPDATE connect_link SET opened_at = coalesce(opened_at, svc_now()),
      browser_hash = CASE WHEN single_use THEN coalesce(browser_hash, $2) END
-   WHERE token_hash = $1 AND expires_at > svc_now() AND (browser_hash IS NULL OR browser_hash = $2)
-     AND ($3::uuid IS NULL OR project_id = $3) RETURNING *)
+   WHERE ${openable} RETURNING *)
    SELECT ${columns} FROM l ${joined}`,
 );
 const load = statement(
@@ -128,6 +130,7 @@ export async function deleteConnectLink(
   return (await db.rows<{ group_ref: string }>(remove, values))[0]?.group_ref;
 }
 
+/** A browser with the secret of a link. */
 interface Claim {
   tokenHash: Buffer;
   browserHash: Buffer;
@@ -135,12 +138,23 @@ interface Claim {
   projectId?: string | undefined;
 }
 
-/** The link while it holds, if this browser may open it. */
-export async function claimConnectLink(
+const valuesOf = ({ tokenHash, browserHash, projectId }: Claim) => [
+  tokenHash,
+  browserHash,
+  projectId ?? null,
+];
+
+/** Who made the link, while it holds, if this browser may open it. */
+export async function findConnectLink(
   db: Queryable,
-  { tokenHash, browserHash, projectId }: Claim,
-): Promise<ConnectLinkRow | undefined> {
-  return (await db.rows<ConnectLinkRow>(open, [tokenHash, browserHash, projectId ?? null]))[0];
+  claim: Claim,
+): Promise<Pick<ConnectLinkRow, 'key_id'> | undefined> {
+  return (await db.rows<Pick<ConnectLinkRow, 'key_id'>>(find, valuesOf(claim)))[0];
+}
+
+/** The link while it holds, if this browser may open it. From then on it is that browser's, where it is for one use. */
+export async function claimConnectLink(db: Queryable, claim: Claim): Promise<ConnectLinkRow | undefined> {
+  return (await db.rows<ConnectLinkRow>(open, valuesOf(claim)))[0];
 }
 
 export interface HoldingLink {

@@ -123,10 +123,13 @@ async function openLink(
   { link, browser, projectId: pageOf, address, requestId }: Opening,
 ): Promise<OpenedConnectLink> {
   const { ground, tokens, project } = deps;
+  const claim = { tokenHash: hashOf(link), browserHash: hashOf(browser), projectId: pageOf };
+  const found = await store.findConnectLink(ground.database, claim);
+  // Before the transaction: the cache of keys asks on a connection of its own, which transactions that wait for it would keep from it.
+  if (!found || !(await isAnsweredFor(deps, found))) throw problem('connect-link-over');
   const row = await ground.database.transaction(async (tx) => {
-    const claim = { tokenHash: hashOf(link), browserHash: hashOf(browser), projectId: pageOf };
     const claimed = await store.claimConnectLink(tx, claim);
-    if (!claimed || !(await isAnsweredFor(deps, claimed))) return undefined;
+    if (!claimed) return undefined;
     const { project_id: projectId, id, group_ref: groupRef, consumer_ref: consumerRef } = claimed;
     const actor = { kind: 'jwt' as const, keyId: id, groupRef, consumerRef, address, requestId };
     await actAs(actor, () => record(tx, { projectId, action: 'connectLink.opened', targetId: id }));

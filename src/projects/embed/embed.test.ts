@@ -141,6 +141,21 @@ describe('src/projects/embed', () => {
     expect((await open(text)).status).toBe(410);
   });
 
+  it('opens as many at once as come, whatever the connections to the database and although its key is not remembered', async () => {
+    const { key } = await makeKey({});
+    const given = { integration: 'crm', ...whose };
+    const made = await harness.call('POST', '/projects/default/connect-links', given, { key });
+    const opening = {
+      link: new URL(made.body.url).hash.slice(1),
+      browser: browser('a'),
+      address: '203.0.113.1',
+      requestId: newId(),
+    };
+    const node = harness.createNode();
+    const ends = await Promise.allSettled(Array.from({ length: 40 }, () => node.connectLinks.open(opening)));
+    expect(ends.filter(({ status }) => status === 'rejected')).toEqual([]);
+  });
+
   it('opens a link on the page of its own project only', async () => {
     const { text } = await makeLink({ singleUse: false });
     const openAt = (projectId: string) =>
