@@ -18,7 +18,7 @@ interface Rooms {
 
 /**
  * Decides on the installation that an action is for; another project's or group's is not found.
- * What is remembered of it never refuses: a refusal stands once it was decided on what is so now.
+ * What is remembered of it never refuses: a refusal that is thrown stands once it was decided on what is so now.
  */
 export async function decideFor<Decision>(
   rooms: Rooms,
@@ -61,7 +61,7 @@ async function decideOnNow<Decision>(
   refresh: () => Promise<Target | undefined> | undefined,
   decide: (target: Target) => Decision,
 ): Promise<Decision> {
-  if (!(refusal instanceof Problem) || refusal.status === 400) throw refusal;
+  if (!(refusal instanceof Problem)) throw refusal;
   const now = await refresh();
   if (!now || isSame(now, remembered)) throw refusal;
   return decide(now);

@@ -110,6 +110,37 @@ ${more}`;
     expect(await call()).toBe(200);
   });
 
+  it.each([
+    ['under its own and under its mapped name', { type: 'create', record: { phone: '1', mobilephone: '2' } }],
+    ['nothing to write', { type: 'update', record: { id: '1' } }],
+    ['what the record goes by', { type: 'upsert', upsertBy: 'notes', record: { email: 'fits@example.com' } }],
+  ])('a record that fits since a change of the config is refused by no node: %s', async (detail, body) => {
+    const objects = (more: object) => ({ objects: { contacts: { objectName: 'contacts', ...more } } });
+    const customer = await install(first, 'hubspot-crm', `fits-${body.type}`, {
+      read: objects({ selectedFieldMappings: { phone: 'mobilephone' } }),
+      write: objects({ selectedFieldSettings: {} }),
+    });
+    const planned = () => write(second, customer, { dryRun: true, ...body });
+    expect(await planned()).toMatchObject({ status: 400, body: { detail: expect.stringContaining(detail) } });
+    const path = `/projects/default/integrations/hubspot-crm/installations/${customer.installationId}`;
+    const changed = await first.call('PATCH', path, {
+      updateMask: [
+        'config.content.read.objects.contacts.selectedFieldMappings',
+        'config.content.write.objects.contacts.selectedFieldSettings',
+      ],
+      installation: {
+        config: {
+          content: {
+            read: objects({ selectedFieldMappings: { notes: 'email' } }),
+            write: objects({ selectedFieldSettings: { jobtitle: { default: { stringValue: 'Engineer' } } } }),
+          },
+        },
+      },
+    });
+    expect(changed).toMatchObject({ status: 200 });
+    expect(await planned()).toMatchObject({ status: 200 });
+  });
+
   it('work that one node accepted is done once, by whichever node, and both know of it', async () => {
     const jobs = Array.from({ length: 40 }, (_, index) => ({
       email: `n${index}@example.com`,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Problem } from '../../../kit/problem.ts';
 import { abilitiesOf } from '../../../providers/index.ts';
 import { planAgain, planWrite, type WriteScope } from './plan.ts';
 import type { PlannedRecord } from './stored.ts';
@@ -277,6 +278,28 @@ describe('actions/write/plan', () => {
       'invalid-request record.mobilephone',
     );
   });
+
+  test.each([
+    ['the shape of the request', { upsertBy: 'email' }, true],
+    ['a header', { headers: [{ key: 'Host', value: 'x' }] }, true],
+    ['the size of a record', { record: { a: 'x'.repeat(1000) } }, true],
+    ['a mapped name', { record: { phone: '1', mobilephone: '2' } }, false],
+    ['defaults', { type: 'update', record: { id: '1' } }, false],
+    ['the field that it goes by', { type: 'upsert', upsertBy: 'phone' }, false],
+  ] as [string, Partial<WriteRequest>, boolean][])(
+    'says whether another config could let pass what is refused for %s',
+    (_name, request, isOfRequest) => {
+      const rules = {
+        settings: {},
+        valueDefaults: {},
+        mappings: { phone: 'mobilephone' },
+        unsetMappings: [],
+      };
+      const planned = planWrite({ ...create, ...request }, scope({ rules }));
+      expect(planned).toMatchObject({ refusal: expect.any(Problem) });
+      expect('isOfRequest' in planned && planned.isOfRequest).toBe(isOfRequest);
+    },
+  );
 
   test('refuses the same record id twice in a batch with allOrNone, and takes it without', () => {
     const batch = [{ record: { id: '7', a: 1 } }, { record: { id: '8', a: 1 } }, { record: { id: 7, a: 2 } }];

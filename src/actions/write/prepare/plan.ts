@@ -65,17 +65,18 @@ export interface WritePlan extends Partial<Unsent> {
   onUnknown?: 'fail' | 'retry';
 }
 
+/** Why a write may not go out. `isOfRequest`: whatever the config and the manifest say. */
+interface RefusedWrite {
+  refusal: Problem;
+  isOfRequest?: true;
+}
+
 /** Decides: a plan, or the refusal that the caller gets. Pure. */
-export function planWrite(
-  request: WriteRequest,
-  scope: WriteScope,
-): { plan: WritePlan } | { refusal: Problem } {
-  const refusal =
-    refuseShape(request) ??
-    refuseAbility(request, scope) ??
-    refuseHeaders(request) ??
-    refuseSize(request, scope);
-  if (refusal) return { refusal };
+export function planWrite(request: WriteRequest, scope: WriteScope): { plan: WritePlan } | RefusedWrite {
+  const unfit = refuseShape(request) ?? refuseHeaders(request) ?? refuseSize(request, scope);
+  if (unfit) return { refusal: unfit, isOfRequest: true };
+  const unable = refuseAbility(request, scope);
+  if (unable) return { refusal: unable };
   const items = itemsOf(request);
   const field = keyField(request, scope.rules);
   const rules = compileRules(request.type === 'upsert' ? withoutRulesOf(field, scope.rules) : scope.rules);

@@ -50,10 +50,15 @@ export async function prepareWrite(deps: Deciding, request: ReceivedWrite): Prom
     const refusal = 'refusal' in planned ? planned.refusal : undefined;
     // What no manifest names may be anything, a key put there by mistake, too.
     if (refusal?.code !== 'object-not-in-manifest') request.about['object'] = objectName;
-    if ('refusal' in planned) throw planned.refusal;
+    if ('refusal' in planned) {
+      // What no other config would let pass is not decided again: it costs no look at the database.
+      if (planned.isOfRequest) return planned;
+      throw planned.refusal;
+    }
     if (!body.dryRun) refuseDead(target);
     return { target, plan: planned.plan };
   });
+  if ('refusal' in prepared) throw prepared.refusal;
   // Planning a large one took a while: others come before it is written down.
   if (isLarge) await nextTurn();
   const { target, plan } = prepared;
