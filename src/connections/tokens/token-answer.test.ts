@@ -41,6 +41,16 @@ describe('connections/tokens/token-answer', () => {
     }
   });
 
+  it('takes a life of more than ten years for unknown, however it is written', () => {
+    const tenYears = 315_360_000;
+    expect(read('marketo', { access_token: 'a', expires_in: tenYears })?.expiresInMs).toBe(tenYears * 1000);
+    for (const expires_in of [tenYears + 1, 1_764_255_600, 9_007_199_254_740_991, '9223372036854775807']) {
+      expect(read('marketo', { access_token: 'a', expires_in })).not.toHaveProperty('expiresInMs');
+      expect(read('hubspot', { access_token: 'a', expires_in })?.expiresInMs).toBe(1_800_000);
+    }
+    expect(read('marketo', '{"access_token":"a","expires_in":1e400}')).not.toHaveProperty('expiresInMs');
+  });
+
   it('finds no token in an answer that only looks like a success', () => {
     for (const body of [
       '',

@@ -36,10 +36,13 @@ export function readTokenAnswer(provider: Provider, text: string): TokenAnswer |
   };
 }
 
+/** No token is believed to live longer. A moment that is sent for a duration is beyond it, and so is what no timestamp can hold. */
+const mostSeconds = 10 * 365 * 86_400;
+
 /** Some providers send `expires_in` as a text, some not at all. */
 function lifetimeOf(provider: Provider, expiresIn: unknown): number | undefined {
   const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn;
-  if (typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0) return seconds * 1000;
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= mostSeconds) return seconds * 1000;
   const assumed = provider.oauth2Opts?.accessTokenLifetimeSeconds;
   return assumed === undefined ? undefined : assumed * 1000;
 }
