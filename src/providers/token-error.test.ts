@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { loadCatalog } from './catalog.ts';
-import { judgeTokenError } from './token-error.ts';
+import { judgeTokenError, type TokenErrorMeaning } from './token-error.ts';
 
 const catalog = loadCatalog();
 
+type Case = [name: string, status: number, body: unknown, expected: TokenErrorMeaning];
+const beingProcessed = {
+  error: 'invalid_grant',
+  error_description: 'token request is already being processed',
+};
+
 describe('src/providers/token-error', () => {
-  it.each([
+  it.each<Case>([
     ['hubspot', 400, { status: 'BAD_REFRESH_TOKEN', message: 'missing or invalid refresh token' }, 'revoked'],
     ['hubspot', 400, { status: 'BAD_AUTH_CODE', error: 'invalid_grant' }, 'revoked'],
     ['hubspot', 400, { status: 'BAD_HUB', error: 'access_denied' }, 'revoked'],
@@ -28,6 +34,7 @@ describe('src/providers/token-error', () => {
     ['salesforce', 400, { error: 'redirect_uri_mismatch' }, 'config'],
     ['salesforce', 400, { error: 'unknown_error', error_description: 'retry your request' }, 'transient'],
     ['salesforce', 400, { error: 'invalid_grant', error_description: 'Login Rate Exceeded' }, 'transient'],
+    ...['salesforce', 'salesforceJWT'].map((name): Case => [name, 400, beingProcessed, 'transient']),
     ['slack', 200, { ok: false, error: 'token_revoked' }, 'revoked'],
     ['slack', 200, { ok: false, error: 'bad_client_secret' }, 'config'],
     ['github', 200, 'error=bad_refresh_token&error_description=The+refresh+token', 'revoked'],
