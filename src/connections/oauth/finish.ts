@@ -1,11 +1,9 @@
 import { actAs } from '../../events/index.ts';
-import type { Database } from '../../kit/db/database.ts';
 import { mayBeDone } from '../../kit/db/deeds.ts';
 import { problem, Problem } from '../../kit/problem.ts';
 import { withoutSecrets, workspaceOfInstance, type Catalog, type Provider } from '../../providers/index.ts';
 import { mergeMetadata, placeOf } from '../credentials/index.ts';
-import { keep, prove, schemeOf, type Account, type AccountRule, type Proven } from '../proof/index.ts';
-import { findSameConnection, readConnection } from '../store.ts';
+import { keep, prove, schemeOf, type Account, type AccountRule } from '../proof/index.ts';
 import { refusalOf, requestToken, type Granted } from '../tokens/index.ts';
 import { redirectUriOf, type FlowDeps } from './begin.ts';
 import { secretIn, unmarking } from './browser.ts';
@@ -222,26 +220,8 @@ async function connect(
     asked: { workspaceRef: request.workspaceRef, metadata: request.providerMetadata },
     account: asSignedIn(provider, request),
   });
-  const despite = (await replacesUsable(ground.database, projectId, request, proven)) ? 'none' : 'unsure';
-  return keep(ground, projectId, proven, { owner: request, connectionId: request.connectionId, despite });
-}
-
-/**
- * Whether credentials that may work give way to the new ones: these stay until the new ones pass the health check. Where
- * there are none, or dead ones, a check that could not tell keeps nothing worth keeping.
- */
-async function replacesUsable(
-  database: Database,
-  projectId: string,
-  request: Flow['request'],
-  { doubt, workspaceRef }: Proven,
-): Promise<boolean> {
-  if (!doubt) return false;
-  const id =
-    request.connectionId ??
-    (await findSameConnection(database, projectId, request, request.provider, workspaceRef));
-  const replaced = id === undefined ? undefined : await readConnection(database, [projectId, id]);
-  return replaced !== undefined && replaced.status !== 'bad_credentials';
+  const { connectionId } = request;
+  return keep(ground, projectId, proven, { owner: request, connectionId, despite: 'unsure' });
 }
 
 /** The provider says whose account the customer signed in to; the request only where the provider cannot. */

@@ -2,5 +2,5 @@ export type { Account } from './account.ts';
 export { schemeOf, type CredentialBlock } from './blocks.ts';
 export { checkHealth } from './health.ts';
 export { keep } from './keep.ts';
-export { prove, type AccountRule, type Proven } from './prove.ts';
+export { prove, type AccountRule } from './prove.ts';
 export { connectWith } from './request.ts';

@@ -5,10 +5,11 @@ import { newId } from '../../kit/ids.ts';
 import { problem } from '../../kit/problem.ts';
 import { hurry } from '../../lanes/index.ts';
 import { openWindow } from '../budget/index.ts';
-import { sealSecrets } from '../credentials/index.ts';
+import { openSecrets, sealSecrets } from '../credentials/index.ts';
 import { saveOwner, type Owner } from '../owner-store.ts';
 import {
   findSameConnection,
+  holdConnection,
   insertConnection,
   readToldOf,
   replaceCredentials,
@@ -23,8 +24,13 @@ export interface Keeping {
   owner: Owner;
   /** The connection that is renewed; without it, the one of the same group, consumer, provider and account. */
   connectionId?: string | undefined;
-  /** `unsure`: also when nobody could tell whether they work; `any`: whatever the provider said. */
+  /**
+   * `unsure`: also when nobody could tell whether they work; `any`: whatever the provider said. Both only where no credentials
+   * that may work give way.
+   */
   despite: 'none' | 'unsure' | 'any';
+  /** The refresh token that these came for, which may be over since: a connection that holds it has nothing to lose. */
+  spent?: string | undefined;
 }
 
 /**
@@ -36,7 +42,7 @@ export async function keep(
   ground: Ground,
   projectId: string,
   proven: Proven,
-  { owner, connectionId, despite }: Keeping,
+  { owner, connectionId, despite, spent }: Keeping,
 ): Promise<string> {
   const { provider, secrets, doubt, ...rest } = proven;
   if (doubt && !isTolerated(doubt, despite)) throw refusalOfDoubt(provider, doubt);
@@ -51,6 +57,8 @@ export async function keep(
     const known =
       connectionId ?? (await findSameConnection(tx, projectId, owner, provider.name, proven.workspaceRef));
     if (known !== undefined) {
+      if (doubt && (await mayWork(ground, tx, [projectId, known], spent)))
+        throw refusalOfDoubt(provider, doubt);
       const generation = await replaceCredentials(tx, [projectId, known], contentFor(known));
       if (generation !== undefined) {
         await openWindow(tx, [projectId, known], generation);
@@ -73,6 +81,20 @@ export async function keep(
 function isTolerated(doubt: NonNullable<Proven['doubt']>, despite: Keeping['despite']): boolean {
   if (despite === 'unsure') return doubt.kind === 'unsure' && doubt.about === 'health';
   return despite === 'any';
+}
+
+/** Whether the connection has credentials that may work. They stay until others have passed their trial. */
+async function mayWork(
+  { vault }: Ground,
+  tx: Queryable,
+  key: ConnectionKey,
+  spent: string | undefined,
+): Promise<boolean> {
+  const row = await holdConnection(tx, key);
+  if (!row || row.status === 'bad_credentials') return false;
+  if (spent === undefined) return true;
+  const secrets = openSecrets(vault, ...key, row.credentials);
+  return !('refreshToken' in secrets) || secrets.refreshToken !== spent;
 }
 
 async function recordSaved(

@@ -15,7 +15,7 @@ export async function connectWith(
   projectId: string,
   provider: Provider,
   request: ConnectionRequest,
-  whose: Omit<Keeping, 'despite'>,
+  whose: Omit<Keeping, 'despite' | 'spent'>,
 ): Promise<string> {
   const block = assertBlockFits(provider, request);
   const draft = await draftOf(deps, projectId, provider, request, block);
@@ -28,11 +28,12 @@ export async function connectWith(
     // An imported access token may be over while its refresh token lives.
     const renewed = await refreshImported(deps, projectId, provider, request, refreshToken);
     const second = await prove(deps.ground, { ...claim, ...renewed });
-    return keep(deps.ground, projectId, second, { ...whose, despite: 'any' });
+    return keep(deps.ground, projectId, second, { ...whose, despite: 'any', spent: refreshToken });
   }
   // A refresh token that was used may have been replaced: what came for it would be lost.
-  const despite = refreshToken !== undefined && draft.granted ? 'any' : 'none';
-  return keep(deps.ground, projectId, proven, { ...whose, despite });
+  const spent = draft.granted ? refreshToken : undefined;
+  const despite = spent === undefined ? 'none' : 'any';
+  return keep(deps.ground, projectId, proven, { ...whose, despite, spent });
 }
 
 /** The request says which account is meant; the provider completes it. */
