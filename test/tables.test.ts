@@ -92,7 +92,8 @@ const exceptions: Record<string, string> = {
   'installations reads group_consumer': 'an event names whose connection it is, as it is in the transaction',
   'installations reads customer_group':
     'the name is shown with the installation, which a list must not ask for one by one',
-  'installations reads integration': 'the target of an action is one joined row, read on the hot path',
+  'installations reads integration':
+    'the target of an action is one joined row, read on the hot path, and the row is held while one is installed',
   'installations reads revision': 'the same',
   'kit reads erasure': 'a part of the statements that store late what an erasure has removed by then',
   'lanes reads clock': 'not the table: a part of the statements that this fragment is put into',

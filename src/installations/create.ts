@@ -8,7 +8,13 @@ import { destinationIssues } from './config/destination-issues.ts';
 import { chooseConnection, requireUsable } from './connection.ts';
 import { enter, forgetTarget, type IntegrationPlace, type InstallationsDeps } from './scope.ts';
 import type { CreateInstallationRequest } from './schema.ts';
-import { heldConnection, insertInstallation, readInstallation, type InstallationRow } from './store.ts';
+import {
+  heldConnection,
+  heldIntegration,
+  insertInstallation,
+  readInstallation,
+  type InstallationRow,
+} from './store.ts';
 import { listInstallations } from './list-store.ts';
 import { toldOf } from './told-store.ts';
 import { unaskedMappings } from './config/unasked-mappings.ts';
@@ -49,7 +55,8 @@ export async function createInstallation(
   const made = { projectId, id: newId(), integrationId: integration.id, groupRef, connectionId, createdBy };
   const row = await database
     .transaction(async (tx) => {
-      // The provider was asked since it was chosen, and may have refused its credentials.
+      // The provider was asked since these were chosen: they may be gone, and the credentials refused.
+      if (!(await heldIntegration(tx, projectId, integration.id))) throw deletedMeanwhile(integration.name);
       requireUsable(await heldConnection(tx, projectId, connectionId), { id: connectionId, groupRef });
       await insertInstallation(tx, made, { id: newId(), revisionId: latestRevision.id, createdBy, content });
       const details = { integrationId: integration.id, groupRef, connectionId };
@@ -67,6 +74,10 @@ export async function createInstallation(
   if (!row) throw problem('internal', { detail: 'The installation was saved and could not be read.' });
   forgetTarget(deps, scope, row);
   return { row, warnings };
+}
+
+function deletedMeanwhile(integration: string): Problem {
+  return problem('not-found', { detail: `The integration ${integration} was deleted meanwhile.` });
 }
 
 function alreadyInstalled(integration: string, groupRef: string): Problem {

@@ -61,6 +61,12 @@ const holdConnection = statement(
   `SELECT status, moved_at IS NOT NULL AS is_moved FROM connection WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
 );
 
+// The same for its integration.
+const holdIntegration = statement(
+  'installations_hold_integration',
+  `SELECT FROM integration WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
+);
+
 const insert = statement(
   'installations_insert',
   `INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
@@ -152,6 +158,11 @@ export async function heldConnection(
   id: string,
 ): Promise<{ status: ConnectionStatus; is_moved: boolean } | undefined> {
   return (await tx.rows<{ status: ConnectionStatus; is_moved: boolean }>(holdConnection, [projectId, id]))[0];
+}
+
+/** False when the integration is gone. It does not go until the transaction ends. */
+export async function heldIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  return (await tx.rows(holdIntegration, [projectId, id])).length > 0;
 }
 
 export interface NewConfig {

@@ -12,7 +12,7 @@ import {
   type Listed,
 } from '../../kit/paging.ts';
 import { usualSize, type OptionalPageQuery, type Page } from '../../kit/paging-schema.ts';
-import { problem } from '../../kit/problem.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
 import { renderPath, type Finding, type Path } from '../manifest/finding.ts';
 import { refuseContent, refuseManifest } from '../manifest/refusal.ts';
 import type { ManifestCatalog } from '../manifest/rules/context.ts';
@@ -134,6 +134,7 @@ export function createIntegrations(database: Database, catalog: ManifestCatalog)
       const { id, name } = await get(projectId, idOrName);
       await database.transaction(async (tx) => {
         await store.lockDeploys(tx, projectId);
+        if (!(await store.holdIntegration(tx, projectId, id))) throw noIntegration(idOrName);
         for (const hook of hooks) await hook(tx, projectId, id);
         await store.deleteIntegration(tx, projectId, id);
         await record(tx, { projectId, action: 'integration.deleted', targetId: id, details: { name } });
@@ -217,7 +218,11 @@ async function getIntegration(database: Database, projectId: string, idOrName: s
     ? await store.findIntegrationById(database, projectId, idOrName)
     : await store.findIntegrationByName(database, projectId, idOrName);
   if (found) return found;
-  throw problem('not-found', {
+  throw noIntegration(idOrName);
+}
+
+function noIntegration(idOrName: string): Problem {
+  return problem('not-found', {
     detail: `There is no integration ${JSON.stringify(idOrName.slice(0, 64))} in this project.`,
   });
 }

@@ -77,6 +77,11 @@ const point = statement(
   'integrations_point',
   `UPDATE integration SET latest_revision_id = $3, updated_at = svc_now() WHERE project_id = $1 AND id = $2`,
 );
+// Whoever installs it meanwhile holds it, too.
+const hold = statement(
+  'integrations_hold',
+  'SELECT FROM integration WHERE project_id = $1 AND id = $2 FOR UPDATE',
+);
 const remove = statement(
   'integrations_delete',
   'DELETE FROM integration WHERE project_id = $1 AND id = $2 RETURNING id',
@@ -223,6 +228,11 @@ async function insertRevision(
   const { id, specVersion, content, destructive, retained } = revision;
   const kept = retained.length > 0 ? JSON.stringify(retained) : null;
   await tx.rows(insertRevisionRow, [projectId, integrationId, id, specVersion, content, destructive, kept]);
+}
+
+/** Nobody installs it until the transaction ends; false when it is gone. */
+export async function holdIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  return (await tx.rows(hold, [projectId, id])).length > 0;
 }
 
 export async function deleteIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
