@@ -1,11 +1,11 @@
 import type { Ground } from '../kit/ground.ts';
-import { detailsOf, wholeProject } from '../events/index.ts';
+import { detailsOf } from '../events/index.ts';
 import { sendHttp } from '../kit/http/client.ts';
 import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
 import { hasAccessToken, openSecrets, placeOf, type Secrets } from './credentials/index.ts';
 import type { Held } from './refresh/index.ts';
-import { listConnections, whoseOf, type ConnectionRow } from './store.ts';
+import { listOthersOfAccount, whoseOf, type ConnectionRow } from './store.ts';
 
 const revokeTimeoutMs = 10_000;
 
@@ -92,12 +92,8 @@ function tokenOf(secrets: Secrets): string | undefined {
 
 /** A refresh token may belong to app and account: revoking it would end the other connections that hold it (HubSpot). */
 async function isShared(ground: Ground, { row }: Pick<Held, 'row'>, token: string): Promise<boolean> {
-  const others = await listConnections(ground.database, wholeProject(row.project_id), {
-    provider: row.provider,
-  });
-  return others
-    .filter((other) => other.id !== row.id && other.workspace_ref === row.workspace_ref)
-    .some(
-      (other) => tokenOf(openSecrets(ground.vault, other.project_id, other.id, other.credentials)) === token,
-    );
+  const others = await listOthersOfAccount(ground.database, row);
+  return others.some(
+    (other) => tokenOf(openSecrets(ground.vault, other.project_id, other.id, other.credentials)) === token,
+  );
 }

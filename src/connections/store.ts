@@ -109,6 +109,13 @@ const list = statement(
    ORDER BY c.id DESC LIMIT $7`,
 );
 
+// In every project: a token knows nothing of these.
+const listOthers = statement(
+  'connections_list_others',
+  `SELECT project_id, id, credentials FROM connection
+   WHERE provider = $3 AND workspace_ref IS NOT DISTINCT FROM $4::text AND (project_id, id) <> ($1, $2)`,
+);
+
 // The newest usable one, else the newest.
 const findDefault = statement(
   'connections_find_default',
@@ -235,6 +242,14 @@ export function listConnections(
   const { provider = null, groupRef = null, consumerRef = null, ids = null, status = null } = filter;
   const asked = [provider, groupRef, consumerRef, ids, beforeId, limit];
   return db.rows<ConnectionRow>(list, [reach.projectId, ...asked, reach.groupRef ?? null, status]);
+}
+
+/** The other connections of the same account of a provider, those of other projects, too. */
+export function listOthersOfAccount(
+  db: Queryable,
+  { project_id: projectId, id, provider, workspace_ref: workspaceRef }: ConnectionRow,
+): Promise<Pick<ConnectionRow, 'project_id' | 'id' | 'credentials'>[]> {
+  return db.rows(listOthers, [projectId, id, provider, workspaceRef]);
 }
 
 export async function findDefaultConnection(
