@@ -8,6 +8,7 @@ import { eraseCustomers } from './erase-store.ts';
 import { isOpenFlow, saveFlow } from './oauth/flow-store.ts';
 import { newState } from './oauth/state.ts';
 import { saveOwner } from './owner-store.ts';
+import { portableConnections } from './portable-store.ts';
 
 const insertConnection = statement(
   'test_connection',
@@ -152,4 +153,23 @@ describe('connections/erase', () => {
       expect(await isOpenFlow(test.database, since)).toBe(false);
     },
   );
+
+  it('takes no group that was there and comes in by a file, before its connections came; who connects does not wait', async () => {
+    const projectId = newId();
+    await name(projectId, 'back', 'ann');
+    const [groups, consumers] = portableConnections;
+    const from = { projectId, limit: 10 };
+    const file = {
+      groups: await groups!.read(test.database, from, vault),
+      consumers: await consumers!.read(test.database, from, vault),
+    };
+    await test.database.transaction(async (tx) => {
+      await groups!.write(tx, projectId, file.groups, vault);
+      await consumers!.write(tx, projectId, file.consumers, vault);
+      expect(await erase(projectId, null)).toMatchObject({ removed: 0 });
+      await name(projectId, 'back', 'ann');
+      await connect(projectId, 'back', 'ann', tx);
+    });
+    expect(await erase(projectId, null)).toMatchObject({ removed: 0 });
+  });
 });

@@ -38,6 +38,10 @@ const hold = statement(
    WHERE ${isReplaced} ORDER BY t.id FOR UPDATE OF t`,
 );
 
+function asJson(rows: readonly PortableRow[]): string {
+  return `[${rows.map(({ row }) => row).join(',')}]`;
+}
+
 /** A connection that is replaced, and whether it gets credentials of a later sign-in. */
 export interface Replaced {
   id: string;
@@ -53,10 +57,9 @@ export async function holdReplaced(
   projectId: string,
   rows: readonly PortableRow[],
 ): Promise<Replaced[] | undefined> {
-  const came = `[${rows.map(({ row }) => row).join(',')}]`;
   const found = await tx.rows<{ id: string; is_renewed: boolean; is_signed_in: boolean }>(hold, [
     projectId,
-    came,
+    asJson(rows),
   ]);
   if (found.some(({ is_renewed: isRenewed }) => isRenewed)) return undefined;
   return found.map(({ id, is_signed_in: isSignedIn }) => ({ id, isSignedIn }));
@@ -105,14 +108,34 @@ export async function goOn(
 const firstGeneration = `coalesce((
     SELECT max(b.opened_generation) FROM budget b WHERE b.project_id = $1 AND b.connection_id = r.id), 0) + 1`;
 
+// In order, so that two imports do not wait for one another. Who connects does not wait for them.
+const holdGroups = statement(
+  'connections_hold_groups',
+  `SELECT FROM json_populate_recordset(NULL::customer_group, $2::json) r
+   JOIN customer_group t ON t.project_id = $1 AND t.group_ref = r.group_ref ORDER BY t.group_ref FOR KEY SHARE OF t`,
+);
+
+/** Those that are there stay, too, until the transaction ends: else an erasure takes them before their connections came. */
+function heldGroups(groups: Portable): Portable {
+  return {
+    ...groups,
+    async write(tx, projectId, rows, vault) {
+      await tx.rows(holdGroups, [projectId, asJson(rows)]);
+      return groups.write(tx, projectId, rows, vault);
+    },
+  };
+}
+
 /** What of this room goes along with a project, in the order in which it comes in. */
 export const portableConnections: readonly Portable[] = [
-  portable({
-    kind: 'groups',
-    table: 'customer_group',
-    key: { group_ref: ref },
-    columns: { name: text(255), ...times },
-  }),
+  heldGroups(
+    portable({
+      kind: 'groups',
+      table: 'customer_group',
+      key: { group_ref: ref },
+      columns: { name: text(255), ...times },
+    }),
+  ),
   portable({
     kind: 'consumers',
     table: 'group_consumer',
