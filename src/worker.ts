@@ -24,8 +24,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   const periodic = [
     createHousekeeping(ground.database, ground.log, {
       operations: config.operationKeepDays,
-      // What is not kept any more goes with its day.
-      exchanges: Math.max(1, config.exchangeKeepDays),
+      exchanges: config.exchangeKeepDays,
     }),
     createBatchKeeper(ground),
     connections.keepAlive,

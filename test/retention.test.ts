@@ -4,6 +4,7 @@ import { messagePartitions } from '../src/deliveries/index.ts';
 import { auditPartitions, eventPartitions } from '../src/events/index.ts';
 import { firstIdAt, newId } from '../src/kit/ids.ts';
 import { keepPartitions, type PartitionedTable } from '../src/kit/db/partitions.ts';
+import { idMadeAt } from '../src/operations/harness.fixture.ts';
 import { historyPartitions, keepHistory } from '../src/operations/index.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
@@ -73,11 +74,33 @@ describe('test/retention', () => {
     const expected = before.filter((name) => {
       const table = tableOf(name);
       const end = endOf(name, table);
-      return !end || end.getTime() > midnight - (keepDays[table.table]! - 1) * 86_400_000;
+      return !end || end.getTime() > midnight - keepDays[table.table]! * 86_400_000;
     });
     const after = await namesOf();
     expect(after.toSorted()).toEqual(expected.toSorted());
     expect(expected.length).toBeLessThan(before.length - 60);
+    await shift(0);
+    await keepPartitions(test.database, tables);
+  });
+
+  it.each([1, 7])('what is of the last minute of a day stays for all of its %i days', async (days) => {
+    const day = 86_400_000;
+    const midnight = Math.ceil(Date.now() / day) * day;
+    const id = idMadeAt(midnight - 60_000);
+    await test.database.raw(
+      `INSERT INTO message (project_id, id, destination_id, page, slice, records, bytes, encoding, body, keys)
+      VALUES ($1, $1, $1, 1, 0, 1, 1, 0, 'x', '[]')`,
+      [id],
+    );
+    const isThereAfter = async (ms: number): Promise<boolean> => {
+      await test.database.raw(`UPDATE clock SET shift = $1::timestamptz - now()`, [
+        new Date(midnight + ms).toISOString(),
+      ]);
+      await keepPartitions(test.database, messagePartitions, days);
+      return (await test.database.raw('SELECT FROM message WHERE id = $1', [id])).length > 0;
+    };
+    expect(await isThereAfter(days * day - 120_000)).toBe(true);
+    expect(await isThereAfter(days * day + 60_000)).toBe(false);
     await shift(0);
     await keepPartitions(test.database, tables);
   });

@@ -57,8 +57,8 @@ RETURNS void LANGUAGE sql AS $$
   FROM generate_series(0, ahead) n
 $$;
 
--- Drops the partitions of `parent` whose last day is `keep_days` or more ago by svc_now(), and what the default partition has from
--- before.
+-- Drops the partitions of `parent` that ended `keep_days` whole days or more before this one by svc_now(), and what the default partition
+-- has from before: what is of a day's last second is kept for all of its days, too.
 CREATE OR REPLACE FUNCTION svc_drop_partitions(parent text, key text, keep_days integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   today date := (svc_now() AT TIME ZONE 'UTC')::date;
@@ -70,7 +70,7 @@ BEGIN
     first := substring(part FROM '^' || parent || '_(\d{8}|\d{6})$');
     past := CASE length(first) WHEN 6 THEN to_date(first, 'YYYYMM') + interval '1 month'
       ELSE to_date(first, 'YYYYMMDD') + interval '1 day' END;
-    IF past <= today - keep_days + interval '1 day' THEN
+    IF past <= today - keep_days THEN
       EXECUTE format('DROP TABLE %I', part);
     END IF;
   END LOOP;

@@ -67,8 +67,8 @@ describe('src/kit/db/partitions', () => {
   });
 
   it.each([
-    [4, true],
-    [3, false],
+    [3, true],
+    [2, false],
   ])('are kept for %i days: of three days ago it is there: %s', async (keepDays, isThere) => {
     const old = `by_day_${day(-3)}`;
     await test.database.raw(`SELECT svc_make_partition('by_day', 'day', current_date - 3, NULL, NULL)`);

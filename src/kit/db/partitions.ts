@@ -24,7 +24,7 @@ export interface PartitionedTable {
 const mostToMove = 10_000_000;
 
 /**
- * Makes the partitions that are due and drops those whose last day is `keepDays` or more ago; without it none. Earlier go those
+ * Makes the partitions that are due and drops those that ended `keepDays` or more before this day; without it none. Earlier go those
  * of which no project wants anything kept, when they ended `leastDays` ago. Takes the default partition of an older release away
  * where a table has none any more. Takes no lock that is not free at once, does the rest, and throws the first fault.
  */
