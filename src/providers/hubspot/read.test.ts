@@ -147,7 +147,7 @@ describe('src/providers/hubspot/read, its quirks', () => {
   const read = hubspot.read!;
 
   it('searches behind the last id, in the names that the object has', () => {
-    expect(read.build(query, '17')).toEqual({
+    expect(read.build(query, '017')).toEqual({
       method: 'POST',
       path: '/crm/v3/objects/companies/search',
       body: {
@@ -219,7 +219,7 @@ describe('src/providers/hubspot/read, its quirks', () => {
   });
 
   it.each([
-    ['ids that were read already', '5', { results: [company('5', from + 1)] }],
+    ['ids that were read already', '05', { results: [company('5', from + 1)] }],
     ['a record without an id', '0', { results: [company('1', from + 1), { properties: {} }] }],
     ['a record without a time', '0', { results: [{ id: '1', properties: {} }] }],
     ['a record without properties', '0', { results: [{ id: '1', updatedAt: '2026-01-01T00:00:01Z' }] }],
@@ -243,7 +243,28 @@ describe('src/providers/hubspot/read, its quirks', () => {
 
   it('goes on while a page is full, though no next one is named', () => {
     const results = Array.from({ length: 200 }, (_one, at) => company(String(at + 1), from + 1));
-    expect(read.judge(query, '0', [answerOf({ results })])).toMatchObject({ page: { next: '200' } });
+    expect(read.judge(query, '0', [answerOf({ results })])).toMatchObject({ page: { next: '0200' } });
     expect(read.judge(query, '0', [answerOf({ results: results.slice(1) })])).not.toHaveProperty('page.next');
+  });
+
+  it('goes on where it stood when a filter comes or goes meanwhile', () => {
+    const all = { ...query, since: undefined };
+    const filtered = { ...all, filters: [{ fieldName: 'name', operator: 'eq', value: 'x' }] };
+    const behind = (cursor: string): unknown =>
+      JSON.stringify(read.build(filtered, cursor).body).match(/"GT","value":"(\d*)"/)?.[1];
+    const listed = answerOf({ results: [company('9', from + 1)], paging: { next: { after: '11' } } });
+    expect(read.judge(all, '', [listed])).toMatchObject({ page: { next: '11' } });
+    const found = answerOf({ results: [company('11', from + 1)], paging: { next: { after: '1' } } });
+    expect(behind('11')).toBe('10');
+    expect(read.judge(filtered, '11', [found])).toMatchObject({
+      page: { records: [{ id: '11' }], next: '011' },
+    });
+    expect([behind('011'), behind('0')]).toEqual(['11', '0']);
+    expect(read.build(all, '011').path).toMatch(/&after=11$/);
+    const itself = answerOf({ results: [], paging: { next: { after: '11' } } });
+    expect(read.judge(all, '011', [itself])).toMatchObject({ failure: { category: 'providerDown' } });
+    expect(read.build(all, '0').path).not.toContain('after=');
+    // Of a form that no id has.
+    expect(behind('NTI1Cg')).toBe('0');
   });
 });

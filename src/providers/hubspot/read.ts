@@ -14,6 +14,7 @@ import { failureOf, failureOfEntry } from './failure.ts';
 import { idOfMerges, mergedIds, mergedInto, mergesBehind, tellsOfMerges } from './merges.ts';
 import { isOwners } from './owners.ts';
 import { faultOfObjectName, objectPath, recordId } from './paths.ts';
+import { firstOfSearch, idBehind, placeBehind, placeInList } from './place.ts';
 import {
   isNarrow,
   listPath,
@@ -43,12 +44,12 @@ export const read: ReadAbility = {
   // The search index is late by seconds, at times by more.
   lagMs: 120_000,
   refusal,
-  begin: (query) => (wayOf(query) === 'search' ? '0' : ''),
+  begin: (query) => (wayOf(query) === 'search' ? firstOfSearch : ''),
   build(query, cursor) {
     const lastId = idOfMerges(cursor);
     if (lastId !== undefined) return searchRequest(query, mergesBody(query, lastId));
-    if (wayOf(query) !== 'search') return { method: 'GET', path: listPath(query, cursor) };
-    return searchRequest(query, searchBody(query, cursor));
+    if (wayOf(query) !== 'search') return { method: 'GET', path: listPath(query, placeInList(cursor)) };
+    return searchRequest(query, searchBody(query, idBehind(cursor)));
   },
   judge,
   buildCount(query) {
@@ -112,10 +113,13 @@ function nextOf(query: ReadQuery, cursor: string, listed: Listed): { next?: stri
     const more = behindIds(query, lastOfMerges, listed);
     return more?.next === undefined ? more : { next: mergesBehind(more.next) };
   }
-  if (wayOf(query) === 'search') return behindIds(query, cursor, listed);
+  if (wayOf(query) === 'search') {
+    const more = behindIds(query, idBehind(cursor), listed);
+    return more?.next === undefined ? more : { next: placeBehind(more.next) };
+  }
   const { after } = listed;
   if (after === undefined) return query.deleted && tellsOfMerges(query) ? { next: mergesBehind('0') } : {};
-  return after === cursor ? undefined : { next: after };
+  return after === placeInList(cursor) ? undefined : { next: after };
 }
 
 /** The same of a search behind an id. */
