@@ -7,7 +7,9 @@ import type { Statement } from '../../kit/db/statement.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { createOperations, type Operations } from '../../operations/index.ts';
 import { followChanges, followOne } from './feeds.ts';
-import { list, type FeedPlace } from './store/feeds.ts';
+import { createScheduler } from './scheduler.ts';
+import { keepOnly, list, upsert, type FeedPlace } from './store/feeds.ts';
+import { beginning, listReads } from './store/states.ts';
 
 const contacts = { objectName: 'contacts', selectedFieldMappings: { nick: 'firstname' } };
 const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
@@ -99,5 +101,65 @@ describe('actions/read/feeds', () => {
     expect(await feeds()).toEqual(['contacts']);
     goOn();
     await first;
+  });
+
+  it('follows the others where one cannot be followed, and that one behind them as soon as it can', async () => {
+    const { database } = on.ground;
+    await followAll();
+    const first = at;
+    await database.raw(`
+      CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+      CREATE TRIGGER refused BEFORE INSERT OR UPDATE ON read_feed FOR EACH ROW
+        WHEN (NEW.installation_id = '${first.installationId}') EXECUTE FUNCTION refused()`);
+    await addCompanies();
+    await install();
+    expect(await follow()).toBe(true);
+    expect(await feeds()).toEqual(['contacts']);
+    expect(await follow()).toBe(false);
+    await database.raw('DROP TRIGGER refused ON read_feed');
+    await followAll();
+    at = first;
+    expect(await feeds()).toEqual(['companies', 'contacts']);
+  });
+
+  it('begins what is due though no change can be followed', async () => {
+    const { database } = on.ground;
+    await followAll();
+    await database.raw(`
+      CREATE FUNCTION unheard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'unheard'; END $$;
+      CREATE TRIGGER unheard BEFORE DELETE ON read_stale EXECUTE FUNCTION unheard();
+      UPDATE read_feed SET schedule = '0 0 1 1 *', next_at = svc_now() WHERE installation_id = '${at.installationId}'`);
+    await addCompanies();
+    const scheduler = createScheduler({ ground: on.ground, operations });
+    scheduler.start();
+    const begun = async () => (await list(database, at.projectId, at.installationId))[0]?.lastRunId;
+    for (let n = 0; n < 50 && !(await begun()); n += 1) await sleep(100);
+    await scheduler.stop();
+    await database.raw('DROP TRIGGER unheard ON read_stale');
+    expect(await begun()).toBeTypeOf('string');
+  });
+
+  it('tells names apart as the config does, of which PostgreSQL takes some for one', async () => {
+    const { database } = on.ground;
+    const wanted = ['İ', 'i'].map((objectName) => ({
+      objectName,
+      kind: 'records' as const,
+      targets: '',
+      schedule: undefined,
+      nextRun: undefined,
+      removed: false,
+    }));
+    const made = await database.transaction(async (tx) => {
+      await keepOnly(tx, at, wanted);
+      return upsert(tx, at, wanted);
+    });
+    expect(made.map(({ isNew }) => isNew)).toEqual([true, true]);
+    const { rows } = await listReads(database, at.projectId, {
+      filter: { installationId: at.installationId, object: 'İ' },
+      after: beginning,
+      looks: null,
+      limit: null,
+    });
+    expect(rows.map(({ records }) => records.objectName)).toEqual(['İ']);
   });
 });

@@ -12,9 +12,10 @@ import { nextRun } from './schedule.ts';
 import {
   keepOnly,
   list,
+  listStaleInstallations,
   noteBackfill,
+  putInstallationBehind,
   takeStaleInstallation,
-  takeStaleInstallations,
   timeOf,
   upsert,
   type FeedPlace,
@@ -22,25 +23,51 @@ import {
 } from './store/feeds.ts';
 import { beginRun } from './store/runs.ts';
 
-/** Installations that are looked at in one transaction. */
+/** Installations that are followed before anything else is looked at. */
 const atOnce = 20;
+/** Notes that are looked through to find them: some are of one installation, and some are in the hands of other nodes. */
+const notesAtOnce = 10 * atOnce;
 const dayMs = 24 * 3_600_000;
 
 type FeedDeps = Pick<ReadDeps, 'ground' | 'operations'>;
 
-/** Makes the feeds of installations that changed what config and manifest say now. Answers whether there may be more. */
-export async function followChanges(deps: FeedDeps): Promise<boolean> {
-  const { ground, operations } = deps;
-  const lanes = new Set<string>();
-  const count = await ground.database.transaction(async (tx) => {
-    const stale = await takeStaleInstallations(tx, atOnce);
-    for (const place of stale) {
-      for (const lane of await followInstallation(tx, place)) lanes.add(lane);
+/**
+ * Makes the feeds of installations that changed what config and manifest say now. One that cannot be followed keeps nobody from it: its
+ * turn comes again behind the others. `failing`: of which the log tells already. Answers whether there may be more.
+ */
+export async function followChanges(deps: FeedDeps, failing = new Set<string>()): Promise<boolean> {
+  const { database, log } = deps.ground;
+  let followed = 0;
+  for (const place of await listStaleInstallations(database, notesAtOnce)) {
+    if (followed === atOnce) break;
+    // An installation that was imported into another project has the same id there.
+    const key = `${place.projectId} ${place.installationId}`;
+    try {
+      if (!(await followAlone(deps, place))) continue;
+      followed += 1;
+      failing.delete(key);
+    } catch (error) {
+      await putInstallationBehind(database, place);
+      if (!failing.has(key))
+        log.warn(
+          { ...place, err: error },
+          'what is read for an installation does not follow its config; it is tried again',
+        );
+      failing.add(key);
     }
-    return stale.length;
-  });
-  for (const lane of lanes) operations.announce(lane);
-  return count > 0;
+  }
+  return followed > 0;
+}
+
+/** In a transaction of its own; false where another node is at it. */
+async function followAlone({ ground, operations }: FeedDeps, place: FeedPlace): Promise<boolean> {
+  const lanes = await ground.database.transaction(async (tx) =>
+    (await takeStaleInstallation(tx, place, { unlessHeld: true }))
+      ? followInstallation(tx, place)
+      : undefined,
+  );
+  for (const lane of new Set(lanes)) operations.announce(lane);
+  return lanes !== undefined;
 }
 
 /** The same for one installation, at once, where its feeds may not be what they should. */

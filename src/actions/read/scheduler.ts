@@ -1,5 +1,5 @@
 import { newId } from '../../kit/ids.ts';
-import { createPeriodic, type Periodic } from '../../kit/periodic.ts';
+import { createPeriodic, together, type Periodic } from '../../kit/periodic.ts';
 import { followChanges } from './feeds.ts';
 import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
@@ -8,17 +8,24 @@ import { due, fire, type DueFeed, type Firing } from './store/runs.ts';
 const lookEveryMs = 1_000;
 const atOnce = 500;
 
-/** Keeps feeds in step with configs and manifests, and begins the runs that are due; on as many nodes as there are. */
+/** Keeps feeds in step with configs and manifests, and begins the runs that are due; on as many nodes as there are. Neither waits for the other. */
 export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'operations'>): Periodic {
-  return createPeriodic({
-    log: deps.ground.log,
-    what: 'looking for reads that are due',
-    everyMs: lookEveryMs,
-    async round() {
-      const [changed, fired] = [await followChanges(deps), await fireDue(deps)];
-      return changed || fired;
-    },
-  });
+  const { log } = deps.ground;
+  const failing = new Set<string>();
+  return together([
+    createPeriodic({
+      log,
+      what: 'following what is configured to be read',
+      everyMs: lookEveryMs,
+      round: () => followChanges(deps, failing),
+    }),
+    createPeriodic({
+      log,
+      what: 'looking for reads that are due',
+      everyMs: lookEveryMs,
+      round: () => fireDue(deps),
+    }),
+  ]);
 }
 
 /** Begins a run of each feed whose time has come. Answers whether there may be more. */

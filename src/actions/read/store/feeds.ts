@@ -14,38 +14,56 @@ export interface FeedPlace {
 /** Who makes the feeds of an installation new is alone with it until its transaction ends. */
 const aloneWith = `hashtextextended('svc:feeds:' || project_id || ':' || installation_id, 0)`;
 
-/** Each sees so many times more than it takes, to find some that no other node is at. */
-const takeStale = statement(
-  'read_stale_take',
-  `WITH stale AS MATERIALIZED (
-    SELECT project_id, installation_id FROM (SELECT * FROM read_stale ORDER BY id LIMIT 10 * $1::int) s
-    GROUP BY project_id, installation_id ORDER BY min(id)),
-  held AS MATERIALIZED (SELECT * FROM stale WHERE pg_try_advisory_xact_lock(${aloneWith}) LIMIT $1::int)
-  DELETE FROM read_stale s USING held h WHERE s.project_id = h.project_id AND s.installation_id = h.installation_id
-  RETURNING s.project_id AS "projectId", s.installation_id AS "installationId"`,
+const staleInstallations = statement(
+  'read_stale_list',
+  `SELECT project_id AS "projectId", installation_id AS "installationId" FROM (SELECT * FROM read_stale ORDER BY id LIMIT $1) s
+  GROUP BY project_id, installation_id ORDER BY min(id)`,
 );
 
-/** Installations whose feeds are to be looked at, with no other node at one of them; in the transaction that looks. */
-export async function takeStaleInstallations(tx: Queryable, limit: number): Promise<FeedPlace[]> {
-  const rows = await tx.rows<FeedPlace>(takeStale, [limit]);
-  // An installation that was imported into another project has the same id there.
-  return [...new Map(rows.map((row) => [row.projectId + row.installationId, row])).values()];
+/** Installations whose feeds are to be looked at, by the oldest notes of a change, of which so many are looked through. */
+export function listStaleInstallations(db: Queryable, limit: number): Promise<FeedPlace[]> {
+  return db.rows(staleInstallations, [limit]);
 }
 
-const takeStaleOne = statement(
-  'read_stale_take_one',
-  `WITH stale AS MATERIALIZED (
+const taken = (held: string): string => `WITH stale AS MATERIALIZED (
     SELECT DISTINCT project_id, installation_id FROM read_stale WHERE project_id = $1 AND installation_id = $2),
-  held AS MATERIALIZED (SELECT s.*, pg_advisory_xact_lock(${aloneWith}) FROM stale s)
-  DELETE FROM read_stale s USING held h WHERE s.project_id = h.project_id AND s.installation_id = h.installation_id RETURNING s.id`,
+  held AS MATERIALIZED (${held})
+  DELETE FROM read_stale s USING held h WHERE s.project_id = h.project_id AND s.installation_id = h.installation_id RETURNING s.id`;
+
+const takeStale = statement(
+  'read_stale_take_one',
+  taken(`SELECT s.*, pg_advisory_xact_lock(${aloneWith}) FROM stale s`),
+);
+const takeStaleUnlessHeld = statement(
+  'read_stale_take_unless_held',
+  taken(`SELECT * FROM stale WHERE pg_try_advisory_xact_lock(${aloneWith})`),
 );
 
-/** Whether the feeds of the installation are to be looked at; in the transaction that looks. Waits for another that is at it. */
+/**
+ * Whether the feeds of the installation are to be looked at; in the transaction that looks. Waits for another that is at it, or leaves
+ * it to that.
+ */
 export async function takeStaleInstallation(
   tx: Queryable,
   { projectId, installationId }: FeedPlace,
+  { unlessHeld = false } = {},
 ): Promise<boolean> {
-  return (await tx.rows(takeStaleOne, [projectId, installationId])).length > 0;
+  const take = unlessHeld ? takeStaleUnlessHeld : takeStale;
+  return (await tx.rows(take, [projectId, installationId])).length > 0;
+}
+
+const putStaleBehind = statement(
+  'read_stale_put_behind',
+  `WITH noted AS (DELETE FROM read_stale WHERE project_id = $1 AND installation_id = $2 RETURNING project_id, installation_id)
+  INSERT INTO read_stale (project_id, installation_id) SELECT DISTINCT project_id, installation_id FROM noted`,
+);
+
+/** Its turn comes again behind the others. */
+export async function putInstallationBehind(
+  db: Queryable,
+  { projectId, installationId }: FeedPlace,
+): Promise<void> {
+  await db.rows(putStaleBehind, [projectId, installationId]);
 }
 
 /** A feed as config and manifest want it. Times are milliseconds since the epoch. */
@@ -60,6 +78,9 @@ export interface WantedFeed {
   /** No longer declared: it rests. */
   removed: boolean;
 }
+
+/** Names are told apart here alone: PostgreSQL takes others for one by its `lower` (İ and i). */
+const objectOf = ({ objectName }: Pick<WantedFeed, 'objectName'>): string => objectName.toLowerCase();
 
 const databaseTime = statement('read_time', `SELECT ${msOf('svc_now()')} AS now`);
 
@@ -80,9 +101,9 @@ const upsertFeeds = statement(
   `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
   wanted AS (
     SELECT i.object_name, i.kind, i.targets, i.schedule, i.removed, ${timestampOf('i.tick_ms')} AS tick_at,
-      coalesce(${timestampOf('i.due_ms')}, 'infinity') AS next_at, lower(i.object_name) AS object
-    FROM unnest($3::text[], $4::text[], $5::float8[], $6::float8[], $7::boolean[], $8::text[], $9::text[])
-      AS i(object_name, schedule, tick_ms, due_ms, removed, kind, targets)),
+      coalesce(${timestampOf('i.due_ms')}, 'infinity') AS next_at, i.object
+    FROM unnest($3::text[], $4::text[], $5::float8[], $6::float8[], $7::boolean[], $8::text[], $9::text[], $10::text[])
+      AS i(object_name, schedule, tick_ms, due_ms, removed, kind, targets, object)),
   resting AS (
     SELECT EXISTS (SELECT FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'installation') AS is)
   INSERT INTO read_feed AS f (project_id, installation_id, object, kind, targets, object_name, schedule, tick_at, next_at, started_at,
@@ -118,6 +139,7 @@ export function upsert(
     feeds.map(({ removed }) => removed),
     feeds.map(({ kind }) => kind),
     feeds.map(({ targets }) => targets),
+    feeds.map(objectOf),
   ]);
 }
 
@@ -145,7 +167,7 @@ export async function keepOnly(
   { projectId, installationId }: FeedPlace,
   feeds: readonly Pick<WantedFeed, 'objectName' | 'kind'>[],
 ): Promise<string[]> {
-  const objects = feeds.map(({ objectName }) => objectName.toLowerCase());
+  const objects = feeds.map(objectOf);
   const values = [projectId, installationId, objects, feeds.map(({ kind }) => kind)];
   return (await tx.rows<{ id: string }>(dropOthers, values)).map(({ id }) => id);
 }

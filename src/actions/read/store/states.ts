@@ -33,7 +33,7 @@ const listed = (feeds: string): string => `WITH looked AS MATERIALIZED (
       WHERE a.project_id = $1 AND a.installation_id = f.installation_id AND a.object = f.object AND a.kind = 'associations' LIMIT 1) a ON true
     LEFT JOIN LATERAL (SELECT r.id FROM read_run r WHERE r.project_id = $1 AND r.id = f.backfill_id LIMIT 1) r ON true
     CROSS JOIN LATERAL (SELECT ${standing} AS standing) s
-    WHERE ($7::text IS NULL OR f.object = lower($7)) AND ($8::text[] IS NULL OR s.standing = ANY ($8))
+    WHERE ($7::text IS NULL OR f.object = $7) AND ($8::text[] IS NULL OR s.standing = ANY ($8))
       AND ($9::boolean IS NOT TRUE OR f.schedule IS NULL)
     ORDER BY f.installation_id, f.object LIMIT $6)
   SELECT e.*, p.installation_id AS "installationId", p.standing, f.* FROM (
@@ -105,7 +105,13 @@ export async function listReads(
   const { filter, after, looks, limit } = asked;
   const { groupRef, installationId, object, standings, isUnscheduled } = filter;
   const bounds = [installationId ?? null, after.installationId, after.object, looks, limit];
-  const values = [projectId, ...bounds, object ?? null, standings ?? null, isUnscheduled ?? null];
+  const values = [
+    projectId,
+    ...bounds,
+    object?.toLowerCase() ?? null,
+    standings ?? null,
+    isUnscheduled ?? null,
+  ];
   const rows =
     groupRef === undefined
       ? await db.rows<ListedRow>(ofProject, values)
