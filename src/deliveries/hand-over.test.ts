@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../kit/ids.ts';
+import { sleep } from '../kit/retry.ts';
 import { pause } from '../lanes/index.ts';
 import { openNode } from '../lanes/store/lanes.ts';
 import { aDestination } from './destination.fixture.ts';
@@ -65,6 +66,22 @@ describe('deliveries/hand-over', () => {
       ['delivered', 2],
       ['delivered', 1],
     ]);
+  });
+
+  it.each([429, 503])('sends nothing else there while a %i asks to wait', async (status) => {
+    at.receiver.answer = (response) => response.writeHead(status, { 'retry-after': '3600' }).end();
+    await hand(1);
+    expect(await eventually(works, ([work]) => work?.['state'] === 0)).toHaveLength(1);
+    await hand(2);
+    await at.world.work();
+    const wakes = () => at.rows('SELECT FROM wake WHERE project_id = $1');
+    expect(await eventually(wakes, (left) => left.length === 0)).toEqual([]);
+    await sleep(500);
+    expect(at.receiver.received).toHaveLength(1);
+    const [lane] = await at.rows(
+      "SELECT due_at > svc_now() + interval '59 minutes' AS rests FROM lane WHERE project_id = $1 AND kind <> 'node'",
+    );
+    expect(lane).toEqual({ rests: true });
   });
 
   it('starts nothing for a destination that was disabled meanwhile', async () => {

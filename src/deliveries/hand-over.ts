@@ -4,6 +4,7 @@ import {
   createRecorder,
   findStray,
   putBack,
+  rest,
   type Kind,
   type Marked,
   type NodeLane,
@@ -226,11 +227,27 @@ async function sendNow(
   const attributes = { 'svc.project_id': item.projectId, 'svc.work_ref': item.ref, 'svc.attempt': 1 };
   const span = { name: 'run delivery', kind: 'work' as const, attributes };
   // What tells of an end goes on in the trace of that; records in the one of their read, which runs here.
-  const { end } = await inSpan(item.trace === undefined ? span : { ...span, parent: item.trace ?? '' }, () =>
-    state.kind.run(item, contextOf(lane, lane.cut.signal, state.leaseMs)),
+  const { end, laneWaitsMs } = await inSpan(
+    item.trace === undefined ? span : { ...span, parent: item.trace ?? '' },
+    () => state.kind.run(item, contextOf(lane, lane.cut.signal, state.leaseMs)),
   );
+  if (laneWaitsMs !== undefined) await holdBack(state, item, laneWaitsMs);
   await record(end, lane);
   if (end.outcome?.status !== 'delivered') await forget(state, item);
+}
+
+/** The other side asked that nothing more comes for a while. Before it is recorded, which sends what fails to that lane. */
+async function holdBack(
+  { ground }: State,
+  { projectId, laneId }: DeliveryItem,
+  forMs: number,
+): Promise<void> {
+  await rest(ground.database, projectId, laneId, forMs).catch((error: unknown) =>
+    ground.log.warn(
+      { projectId, destinationId: laneId, err: error },
+      'a destination that asks to wait may be sent more',
+    ),
+  );
 }
 
 /** That it fails now is known from its row. */

@@ -12,6 +12,7 @@ export {
   hurryWork,
   markedOrParked,
   pause,
+  rest,
   type LaneKey,
 } from './store/lanes.ts';
 export { fenced, heldLanesOf, queued, recordParts, restingLanesOf, woken } from './store/record-parts.ts';

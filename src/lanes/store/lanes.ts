@@ -179,6 +179,12 @@ const setPaused = statement(
     due_at = CASE WHEN l.lease IS NOT NULL THEN l.due_at ELSE excluded.due_at END`,
 );
 
+const restLane = statement(
+  'lane_rest',
+  `INSERT INTO lane AS l (project_id, id, due_at, not_before) VALUES ($1, $2, 'infinity', svc_now() + $3 * interval '1 millisecond')
+  ON CONFLICT (project_id, id) DO UPDATE SET not_before = greatest(l.not_before, excluded.not_before)`,
+);
+
 // The rows in order, so that two of these do not wait for one another; what is being taken is on its way anyhow.
 const hurryLanes = statement(
   'lanes_hurry',
@@ -313,6 +319,11 @@ export async function pause(
   paused: boolean,
 ): Promise<void> {
   await db.rows(setPaused, [projectId, laneId, paused]);
+}
+
+/** Nothing of the lane may be sent for that long: for one who does not hold it, and heard so. */
+export async function rest(db: Queryable, projectId: string, laneId: string, forMs: number): Promise<void> {
+  await db.rows(restLane, [projectId, laneId, forMs]);
 }
 
 /** What waits in the lane for a time is due now. */
