@@ -134,4 +134,14 @@ describe('actions/read/run-end', () => {
     });
     expect(ends({ told: ['destination'] }).later(5, { because })).toMatchObject({ waits: false, logs: [] });
   });
+
+  it('says again what it waits for, and begins to count anew, behind a page that is kept', () => {
+    const because = { key: 'destination', msg: 'there is no destination d' };
+    const before = ends({ told: ['destination', 'account'], failures: 96, failingMs: 86_400_000 });
+    expect(before.failed(down).end.done).toBe(true);
+    const behind = before.behindPage();
+    expect(behind.later(5)).toMatchObject({ told: [] });
+    expect(behind.later(5, { because })).toMatchObject({ waits: true, told: ['destination'] });
+    expect(behind.failed(down).end).toMatchObject({ done: false, waitMs: 2_000 });
+  });
 });

@@ -29,6 +29,8 @@ export interface RunEnds {
   failed(failure: Failure): Ran<RunEnd>;
   /** Everything was read. */
   whole(counts: Counts, missing: readonly string[]): RunEnd;
+  /** Those behind a page that is kept: what failed before does not count any more, and what it waits for is told anew. */
+  behindPage(): RunEnds;
 }
 
 interface EndOptions {
@@ -38,7 +40,8 @@ interface EndOptions {
   random?: () => number;
 }
 
-export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOptions): RunEnds {
+export function endsOf(item: RunningItem, options: EndOptions): RunEnds {
+  const { place, pauseAfter, random } = options;
   const base = underWay(item, place, pauseAfter);
   const { run } = item;
   return {
@@ -71,6 +74,7 @@ export function endsOf(item: RunningItem, { place, pauseAfter, random }: EndOpti
         ...(run.type === 'scheduled' || run.type === 'associations' ? { watermark: counts.until } : {}),
       };
     },
+    behindPage: () => endsOf({ ...item, run: { ...run, failures: 0, failingMs: 0, told: [] } }, options),
   };
 }
 

@@ -99,15 +99,17 @@ type Place = Pick<
 >;
 
 async function readPages(reading: Reading): Promise<Ran<RunEnd>> {
-  const { run, ends } = reading;
+  const { run } = reading;
   const begun = run.cursor === null ? await beginning(reading) : run;
   // Pages that come while others are stored are stored together; nobody waits for them if those cannot be.
   for await (const read of ahead(pagesFrom(reading, begun), joined)) {
-    if ('failure' in read) return ends.failed(read.failure);
+    if ('failure' in read) return reading.ends.failed(read.failure);
     const outcome = await keep(reading, read.kept);
     if (!outcome || 'error' in outcome) return unkept(reading, outcome);
+    reading.ends = reading.ends.behindPage();
     if (read.taken.cursor === null) return { end: await whole(reading, read.taken), heard: 'answer' };
-    if (read.isLast) return { end: ends.later(Math.max(read.waitMs, reading.waitMs())), heard: 'answer' };
+    if (read.isLast)
+      return { end: reading.ends.later(Math.max(read.waitMs, reading.waitMs())), heard: 'answer' };
   }
   throw new Error('the pages ended without a last one');
 }

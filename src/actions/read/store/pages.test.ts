@@ -76,4 +76,13 @@ describe('actions/read/store/pages', () => {
     await remove();
     expect(await keep(test.database, [page])).toEqual([undefined]);
   });
+
+  it('a page that is kept empties what was told of waiting', async () => {
+    const page = await firstPage();
+    const told = async () =>
+      (await world.rows('SELECT told FROM read_run WHERE id = $1', [page.operationId]))[0]?.['told'];
+    await world.rows(`UPDATE read_run SET told = '{destination}' WHERE id = $1`, [page.operationId]);
+    expect(await keep(test.database, [page])).toEqual([[]]);
+    expect(await told()).toEqual([]);
+  });
 });

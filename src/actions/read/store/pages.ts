@@ -57,7 +57,7 @@ const keepText = (also: string): string => `WITH clock AS MATERIALIZED (SELECT s
   ${standing('fenced')},
   moved AS (
     UPDATE read_run r SET cursor = i.cursor, deleted = i.deleted, page = i.page, processed = i.processed, emitted = i.emitted,
-      estimated = i.estimated, since = least(r.since, ${timestampOf('i.since_ms')}), until = least(r.until, ${timestampOf('i.until_ms')}), failures = 0, failing_since = NULL
+      estimated = i.estimated, since = least(r.since, ${timestampOf('i.since_ms')}), until = least(r.until, ${timestampOf('i.until_ms')}), failures = 0, failing_since = NULL, told = '{}'
     FROM standing i WHERE r.project_id = i.project_id AND r.id = i.id AND r.page = i.page - i.pages
       AND (r.type = 'triggered' OR r.id = (
         SELECT ${runOfFeed} FROM read_feed f
