@@ -14,14 +14,21 @@ interface Reader {
   text: string;
   at: number;
   depth: number;
+  /** Whether a number was kept as its text. */
+  hasKept: boolean;
 }
 
-/** The value of the text. Throws a SyntaxError where `JSON.parse` does, with its words. */
-export function parseExactly(text: string): unknown {
-  const reader: Reader = { text, at: 0, depth: 0 };
+/**
+ * The value of the text. Throws a SyntaxError where `JSON.parse` does, with its words. `noteKept` is told of a value in which a
+ * number is kept as its text.
+ */
+export function parseExactly(text: string, noteKept?: (value: object) => void): unknown {
+  const reader: Reader = { text, at: 0, depth: 0, hasKept: false };
   const value = readValue(reader);
   skipBlank(reader);
-  return reader.at === text.length ? value : fail(reader);
+  if (reader.at !== text.length) fail(reader);
+  if (reader.hasKept) noteKept?.(value as object);
+  return value;
 }
 
 function fail({ text, depth }: Reader): never {
@@ -141,5 +148,7 @@ function readNumber(reader: Reader): unknown {
   if (source === undefined) return fail(reader);
   reader.at += source.length;
   const value = Number(source);
-  return String(value) === source ? value : rawJSON(source);
+  if (String(value) === source) return value;
+  reader.hasKept = true;
+  return rawJSON(source);
 }

@@ -8,11 +8,14 @@ const hasLongNumber = /\d{16}|\d[.eE]|-0/;
 /** The same where a value begins. Most texts hold such digits in strings only: times, addresses, amounts as text. */
 const mayLoseDigits = /(?:^|"[\t\n\r ]*:|[[,])[\t\n\r ]*(?:-0|-?\d{16}|-?\d{1,15}[.eE])/;
 
-/** Parses JSON; a number that JavaScript would change stays as sent and is written back digit for digit. */
-export function parseJson(text: string): unknown {
+/**
+ * Parses JSON; a number that JavaScript would change stays as sent and is written back digit for digit. `noteKept` is told of a value
+ * with such a number.
+ */
+export function parseJson(text: string, noteKept?: (value: object) => void): unknown {
   // The first test is the cheaper one: it looks at digits, the second at each place where a value may begin.
   return hasLongNumber.test(text) && mayLoseDigits.test(text)
-    ? parseExactly(text)
+    ? parseExactly(text, noteKept)
     : (JSON.parse(text) as unknown);
 }
 

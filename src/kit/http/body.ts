@@ -12,6 +12,7 @@ import { bodyBudget, type BodyShare } from './body-budget.ts';
 import { ByteBlocks } from './byte-blocks.ts';
 import { dropRest, isInTinyChunks, tinyChunks } from './chunk-pace.ts';
 import { JsonOutline } from './json-outline.ts';
+import { noteExact } from './stand-ins.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -100,7 +101,7 @@ function valueOf(request: FastifyRequest, { bytes, outline }: Received): unknown
   if (outline) return readLarge(request, bytes, outline);
   const text = textOf(bytes);
   if (text.trim() === '') return refuseEmpty(request);
-  const value = parsed(request, text, parseJson);
+  const value = parsed(request, text, (whole) => parseJson(whole, noteExact));
   if (mayHoldOddTexts(text)) refuseOddTexts(value);
   return value;
 }
@@ -111,8 +112,9 @@ async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOu
   const text = textOf(bytes);
   if (text.trim() === '') return refuseEmpty(request);
   await nextTurn();
-  const parse = outline.mayLoseDigits ? parseExactly : (whole: string): unknown => JSON.parse(whole);
-  const value = parsed(request, text, parse);
+  const value = parsed(request, text, (whole): unknown =>
+    outline.mayLoseDigits ? parseExactly(whole, noteExact) : JSON.parse(whole),
+  );
   await nextTurn();
   if (mayHoldOddTexts(text)) refuseOddTexts(value);
   await nextTurn();

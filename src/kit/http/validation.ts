@@ -1,11 +1,11 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifySchema } from 'fastify/types/schema.js';
-import { isExactNumber } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import { maxIssues, type Issue } from '../problem.ts';
 import { formatAdvice, patternAdvice } from '../reference-schema.ts';
 import { isTime } from '../times.ts';
+import { holdsExact, putBack, standInForNumbers, type StandIn } from './stand-ins.ts';
 
 // The package's type says module; its code is the function itself.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => Ajv2020;
@@ -57,10 +57,21 @@ export function validatorCompiler({
   const place = places[(httpPart ?? 'body') as keyof typeof places] ?? 'body';
   return (data) => {
     const validate = compiled();
-    return validate(data) || (plainNumbers(data, validate) && validate(data))
-      ? { value: data }
-      : { error: new ValidationFailure(issuesFrom(validate, place)) };
+    const { isValid, value } = holdsExact(data)
+      ? validateExact(validate, data)
+      : { isValid: validate(data), value: data };
+    return isValid ? { value } : { error: new ValidationFailure(issuesFrom(validate, place)) };
   };
+}
+
+/** Validates a body that holds numbers kept as their texts. */
+function validateExact(validate: ValidateFunction, body: unknown): { isValid: boolean; value: unknown } {
+  const holder = { value: body };
+  const standIns = standInForNumbers(holder);
+  let isValid = validate(holder.value);
+  if (!isValid && plainNumbers(standIns, validate)) isValid = validate(holder.value);
+  putBack(standIns.filter(({ parent, key, symbol }) => parent[key] === symbol));
+  return { isValid, ...holder };
 }
 
 /** Fifteen digits fit a double whatever they are. */
@@ -70,26 +81,14 @@ const fitsDouble = /^-?\d{1,15}$|^-?(?=[\d.]{3,16}$)\d+\.\d+$/;
  * Where the schema wants a number and the text is kept (`1.50`), the number takes its place, if none of its digits is lost
  * by that. True when something was replaced.
  */
-function plainNumbers(data: unknown, validate: ValidateFunction): boolean {
+function plainNumbers(standIns: readonly StandIn[], validate: ValidateFunction): boolean {
   const errors = validate.errors ?? [];
-  const kept = errors.filter(
-    ({ keyword, data: value }) =>
-      keyword === 'type' && isExactNumber(value) && fitsDouble.test(value.rawJSON),
+  const misfits = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ data }) => data));
+  const fitting = standIns.filter(
+    ({ number, symbol }) => misfits.has(symbol) && fitsDouble.test(number.rawJSON),
   );
-  for (const error of kept) {
-    const path = segmentsOf(error.instancePath);
-    const parent = path
-      .slice(0, -1)
-      .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], data);
-    const value = Number((error.data as { rawJSON: string }).rawJSON);
-    Object.defineProperty(parent, path.at(-1) ?? '', {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-  }
-  return kept.length > 0;
+  for (const { parent, key, number } of fitting) parent[key] = Number(number.rawJSON);
+  return fitting.length > 0;
 }
 
 /** The issues of a validation failure, or undefined for any other error. */
@@ -121,7 +120,11 @@ export function compileCheck(
   const compiled = compiledOnce(exact, schema);
   return (value, place, root = '') => {
     const validate = compiled();
-    return validate(value) ? { issues: [], more: 0 } : issuesFrom(validate, place, root);
+    const holder = { value };
+    const standIns = standInForNumbers(holder);
+    const isValid = validate(holder.value);
+    putBack(standIns);
+    return isValid ? { issues: [], more: 0 } : issuesFrom(validate, place, root);
   };
 }
 
@@ -156,6 +159,8 @@ function asWhole(error: ErrorObject, place: Issue['in']): { name: string; detail
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'missing or null';
   if (Array.isArray(value)) return 'an array';
+  // It stands in for one.
+  if (typeof value === 'symbol') return 'a number';
   if (typeof value === 'string' && /^\s*[[{]/.test(value))
     return 'a text that holds JSON: encode it once only';
   return `a ${typeof value}`;
