@@ -36,6 +36,23 @@ describe('kit/log', () => {
     expect(JSON.stringify(line)).not.toContain('s5');
   });
 
+  it('tells of a cause that is an error, and of nothing else that an error carries as its cause', () => {
+    const refused = new Error('the answer has no ID token', { cause: { body: { note: 's6' } } });
+    const line = logged({ err: new Error('broke', { cause: refused }), error: refused });
+    expect(line).toMatchObject({
+      err: { cause: { message: refused.message } },
+      error: { message: refused.message },
+    });
+    expect(JSON.stringify(line)).not.toContain('s6');
+    expect(readable(JSON.stringify(line))).not.toContain('s6');
+  });
+
+  it('tells of an error that is its own cause, five causes deep', () => {
+    const err = new Error('round');
+    err.cause = err;
+    expect(JSON.stringify(logged({ err })).match(/"round"/g)).toHaveLength(6);
+  });
+
   it.each([
     [true, undefined, true],
     [false, undefined, false],

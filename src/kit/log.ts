@@ -121,14 +121,23 @@ export function readable(line: string): string {
   return [first, ...(typeof stack === 'string' ? stack.split('\n').slice(1) : []), ...causes].join('\n');
 }
 
-/** An error without the values it may carry (SQL parameters, request bodies). Not `code`: that name is redacted, as OAuth codes are. */
+/** Of causes below one another so many are told. */
+const mostCauses = 5;
+
+/**
+ * An error without the values it may carry (SQL parameters, request bodies): a cause that is no error is such a value, as an answer
+ * with tokens that a library refuses. Not `code`: that name is redacted, as OAuth codes are.
+ */
 function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+  return error instanceof Error ? described(error, mostCauses) : error;
+}
+
+function described(error: Error, causes: number): Record<string, unknown> {
   return {
     name: error.name,
     message: error.message,
     ...('code' in error ? { errorCode: error.code } : {}),
     stack: error.stack,
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+    ...(error.cause instanceof Error && causes > 0 ? { cause: described(error.cause, causes - 1) } : {}),
   };
 }

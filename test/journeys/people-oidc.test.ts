@@ -218,6 +218,10 @@ describe('test/journeys/people-oidc', () => {
     url.searchParams.set('nonce', 'of-somebody-else');
     const answer = await end(await elsewhere.signIn(url.href, 'pat'), third.cookie);
     expect([answer.location, answer.session.cookie()]).toEqual([refused('failed'), undefined]);
+    // The log has the provider's words of a refusal, and nothing else of its answers.
+    expect(platform.said()).toContain('"said":{"error":"invalid_grant","detail":"grant request is invalid"}');
+    await expect.poll(() => platform.said()).toContain('unexpected ID Token \\"nonce\\" claim value');
+    expect(platform.said()).not.toContain('of-somebody-else');
 
     const fourth = await begin('/account');
     const denied = new URL(`${platform.base}/callbacks/v1/oidc`);

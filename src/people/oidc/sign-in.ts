@@ -1,4 +1,4 @@
-import { AuthorizationResponseError } from 'oauth4webapi';
+import { AuthorizationResponseError, ResponseBodyError, WWWAuthenticateChallengeError } from 'oauth4webapi';
 import { Problem } from '../../kit/problem.ts';
 import { beginAttempt, type Attempt } from '../failures.ts';
 import type { Visitor } from '../sessions.ts';
@@ -42,7 +42,7 @@ export function createSignInElsewhere(deps: SignInDeps, settings: OidcSettings |
     return { location: `${publicUrl}/sign-in?${query.toString()}`, cookies: [] };
   };
   const told = (refused: Refused, { address, requestId }: Visitor, err?: unknown): Refused => {
-    log.warn({ address, requestId, refused, err }, 'signing in elsewhere was refused');
+    log.warn({ address, requestId, refused, said: wordsOf(err), err }, 'signing in elsewhere was refused');
     return refused;
   };
 
@@ -102,6 +102,17 @@ async function identityOf(
   } catch (cause) {
     return { refused: cause instanceof AuthorizationResponseError ? 'denied' : 'failed', cause };
   }
+}
+
+/** What the provider says of its refusal. Of its answer nothing else is logged: it may have tokens. */
+function wordsOf(err: unknown): { error: string; detail: string } | undefined {
+  const said = err instanceof WWWAuthenticateChallengeError ? err.cause[0]?.parameters : refusalOf(err);
+  const { error = '', error_description: detail = '' } = said ?? {};
+  return error === '' ? undefined : { error: error.slice(0, 100), detail: detail.slice(0, 500) };
+}
+
+function refusalOf(err: unknown): ResponseBodyError | AuthorizationResponseError | undefined {
+  return err instanceof ResponseBodyError || err instanceof AuthorizationResponseError ? err : undefined;
 }
 
 /** Undefined while too much failed from this network. */
