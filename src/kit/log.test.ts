@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog, isTextLog, readable } from './log.ts';
 
@@ -77,4 +79,26 @@ describe('kit/log', () => {
     const err = { message: 'broke', stack: 'Error: broke\n    at here', cause: { message: 'below' } };
     expect(readable(JSON.stringify({ ...json, err }))).toMatch(/error=broke\n {4}at here\n.*below/);
   });
+
+  it.each(['json', 'text'])(
+    'neither fills the memory nor holds the end of a process while nobody reads: %s',
+    async (format) => {
+      const door = JSON.stringify(new URL('log.ts', import.meta.url).href);
+      const script = `const { createLog } = await import(${door});
+        const log = createLog('info', { format: '${format}' });
+        for (let n = 0; n < 80_000; n += 1) {
+          log.info({ line: 'x'.repeat(1_000) }, 'said');
+          if (n % 1_000 === 0) await new Promise(setImmediate);
+        }
+        process.exit(0);`;
+      const options = ['--max-old-space-size=48', '--input-type=module', '-e', script];
+      const child = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'ignore'] });
+      try {
+        expect(await once(child, 'exit')).toEqual([0, null]);
+      } finally {
+        child.kill('SIGKILL');
+      }
+    },
+    30_000,
+  );
 });

@@ -35,12 +35,15 @@ export type LogFormat = 'json' | 'text';
 export interface LogOptions {
   /** Without it: lines to be read where a terminal shows them, JSON elsewhere. */
   format?: LogFormat | undefined;
-  destination?: { write(line: string): void };
+  destination?: Destination;
 }
+
+type Destination = Pick<LogOutput, 'write'> & Partial<Pick<LogOutput, 'flush' | 'flushSync'>>;
 
 /** A structured log on standard output, without secrets at its first three depths. */
 export function createLog(level: string, { format, destination }: LogOptions = {}): Logger {
   const isText = destination ? format === 'text' : isTextLog(format);
+  const output = destination ?? standardOutput();
   return pino(
     {
       level,
@@ -55,9 +58,7 @@ export function createLog(level: string, { format, destination }: LogOptions = {
         },
       },
     },
-    isText
-      ? { write: (line: string) => process.stdout.write(`${readable(line)}\n`) }
-      : (destination ?? standardOutput()),
+    isText ? forReaders(output) : output,
   );
 }
 
@@ -75,9 +76,19 @@ function isForWantOfDatabase(about: unknown): boolean {
 }
 
 function standardOutput(): LogOutput {
-  const output = new LogOutput(1);
+  // Node lets a pipe refuse what nobody takes once it is asked for this. Else a writer waits in it, and the end of the process too.
+  const output = new LogOutput(process.stdout.fd);
   process.on('exit', () => output.flushSync());
   return output;
+}
+
+/** The same output, of lines to be read. */
+function forReaders(output: Destination): Destination {
+  return {
+    write: (line) => output.write(`${readable(line)}\n`),
+    flush: (done) => (output.flush ? output.flush(done) : done()),
+    flushSync: () => output.flushSync?.(),
+  };
 }
 
 /** The same object unless something in it is hidden. Cheap: it runs for every line. */
