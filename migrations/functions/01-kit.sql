@@ -94,9 +94,10 @@ BEGIN
     RETURN;
   END IF;
   IF pg_table_size(leftover::regclass) > most_bytes THEN
-    RAISE EXCEPTION 'the default partition of % holds % bytes', parent, pg_table_size(leftover::regclass)
-      USING HINT = format('Run SELECT svc_retire_default(%L, %L, %L, %s, NULL) at a quiet hour; nothing is accepted while it runs.',
-        parent, unit, key, fillfactor);
+    -- In the message, since the log has no other field of an error.
+    RAISE EXCEPTION 'the default partition of % holds % bytes: run % at a quiet hour, nothing is accepted while it runs',
+      parent, pg_table_size(leftover::regclass),
+      format('SELECT svc_retire_default(%L, %L, %L, %L, NULL)', parent, unit, key, fillfactor);
   END IF;
   EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', parent, leftover);
   FOR low IN EXECUTE format('SELECT DISTINCT date_trunc(%L, svc_uuid_moment(%I) AT TIME ZONE ''UTC'') FROM %I', unit, key, leftover)

@@ -50,6 +50,15 @@ describe('src/kit/db/partitions', () => {
     expect(rows.map(({ at }) => at)).toEqual([`by_day_${day(1)}`, 'by_day_default']);
   });
 
+  it('a default one that is too large stays, and the message says how to empty it', async () => {
+    await test.database.raw('INSERT INTO by_day VALUES ($1)', [idOf(1)]);
+    const statement = `SELECT svc_retire_default('by_day', 'day', 'id', '90', NULL)`;
+    const attempt = test.database.raw(`SELECT svc_retire_default('by_day', 'day', 'id', 90, 0)`);
+    await expect(attempt).rejects.toThrow(`run ${statement} at a quiet hour`);
+    await test.database.raw(statement);
+    expect(await partitions('by_day')).toEqual([`by_day_${day(1)}`]);
+  });
+
   it('are made while somebody reads, though none can be dropped then', async () => {
     const old = `by_day_${day(-3)}`;
     await test.database.raw(`SELECT svc_make_partition('by_day', 'day', current_date - 3, NULL, NULL)`);
