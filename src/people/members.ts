@@ -61,6 +61,8 @@ function roles({ database }: PeopleGround, sessions: Sessions): Pick<Members, 'l
     },
     async remove(projectId, personId) {
       await database.transaction(async (tx) => {
+        // Before the members are held: who accepts an invitation holds it, and then becomes one.
+        if (isId(personId)) await invitations.deleteInvitationsFor(tx, projectId, personId);
         const { role, owners } = await held(tx, projectId, personId);
         if (role === 'owner') assertOther(owners);
         await store.deleteMember(tx, projectId, personId);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeOwnerLink } from '../../src/people/welcome.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { becomeOwner, joinAs, openBrowser, password, tokenOf, type Browser } from '../people.ts';
 import { startPlatform, type Platform } from '../platform.ts';
@@ -105,6 +106,21 @@ describe('test/journeys/people-links', () => {
       `/projects/default/audit-log?action=${action}`,
     );
     expect(told.body.results[0]).toMatchObject({ target: { id }, actor: { email: 'owner@example.com' } });
+  });
+
+  it('who was removed comes not back by an invitation to that project which they did not use', async () => {
+    const email = 'bob@example.com';
+    const path = '/projects/default/invitations';
+    const unused = await owner.call<{ url: string }>('POST', path, { email, role: 'owner' });
+    const link = await makeOwnerLink(test.database, platform.base, email);
+    const bob = openBrowser(platform.base);
+    expect((await accept(bob, tokenOf(link), { password })).status).toBe(200);
+    const { body } = await bob.call<{ person: { id: string } }>('GET', '/session');
+    expect((await owner.call('DELETE', `/projects/default/members/${body.person.id}`)).status).toBe(204);
+    expect((await accept(bob, tokenOf(unused.body.url), {})).status).toBe(410);
+    // Who is an operator stays one.
+    expect((await bob.call('GET', '/projects/default')).status).toBe(404);
+    expect((await bob.call('POST', '/projects', { name: 'of-bob' })).status).toBe(201);
   });
 
   it('of two who accept one link at once the later finds it over', async () => {

@@ -57,6 +57,10 @@ const removeBy = statement(
   'invitations_delete_by',
   `DELETE FROM invitation WHERE project_id = $1 AND invited_by = (SELECT email FROM person WHERE id = $2)`,
 );
+const removeFor = statement(
+  'invitations_delete_for',
+  'DELETE FROM invitation WHERE project_id = $1 AND email = (SELECT email FROM person WHERE id = $2)',
+);
 const anyWelcome = statement(
   'invitations_any_welcome',
   `SELECT FROM invitation WHERE project_id IS NULL AND person_id IS NULL AND expires_at > svc_now() LIMIT 1`,
@@ -87,7 +91,7 @@ export async function insertInvitation(
   await db.rows(sweep);
   const { id, projectId = null, personId = null, email = null, role = null, invitedBy = null } = given;
   if (projectId !== null) await db.rows(removeOf, [projectId, email]);
-  if (personId !== null) await db.rows(removeResets, [personId]);
+  if (personId !== null) await deleteResets(db, personId);
   const values = [id, projectId, personId, email, role, given.tokenHash, invitedBy, given.lifeSeconds];
   const [row] = await db.rows<{ created_at: Date; expires_at: Date }>(insert, values);
   return row as { created_at: Date; expires_at: Date };
@@ -111,6 +115,20 @@ export async function takeInvitation(db: Queryable, id: string): Promise<boolean
 /** Those to a project that a person made who is none of its owners any more. */
 export async function deleteInvitationsBy(tx: Queryable, projectId: string, personId: string): Promise<void> {
   await tx.rows(removeBy, [projectId, personId]);
+}
+
+/** Those to a project that are out for the address of a person. */
+export async function deleteInvitationsFor(
+  tx: Queryable,
+  projectId: string,
+  personId: string,
+): Promise<void> {
+  await tx.rows(removeFor, [projectId, personId]);
+}
+
+/** The links by which a person may choose a new password. */
+export async function deleteResets(tx: Queryable, personId: string): Promise<void> {
+  await tx.rows(removeResets, [personId]);
 }
 
 /** Newest first. */
