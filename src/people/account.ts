@@ -8,12 +8,13 @@ import type { NewSecondFactor, PasswordChange, Session } from './schema.ts';
 import { beginSecondFactor, confirmSecondFactor } from './second-factor.ts';
 import { sessionIsOver, type Visitor } from './sessions.ts';
 import { checkPassword, type SignInDeps } from './sign-in.ts';
+import { deleteResets } from './store/invitations.ts';
 import { projectNamesOf, projectsOf } from './store/members.ts';
 import * as persons from './store/persons.ts';
 import { deleteSecondFactor } from './store/second-factors.ts';
 import * as sessionStore from './store/sessions.ts';
 
-/** What somebody does with their own account. A change of how they sign in ends their other sessions. */
+/** What somebody does with their own account. A change of how they sign in ends their other sessions, and links for a new password. */
 export interface Account {
   sessions(who: SignedInPerson): Promise<Session[]>;
   endSession(who: SignedInPerson, sessionId: string): Promise<void>;
@@ -33,7 +34,7 @@ export function createAccount(deps: SignInDeps): Account {
   const { ground, sessions, passwords } = deps;
   const { database } = ground;
 
-  /** Changes how somebody signs in, is written down in each of their projects, and ends their other sessions. */
+  /** Changes how somebody signs in, is written down in each of their projects, and ends other ways in: sessions, links for a new password. */
   async function secure(
     who: SignedInPerson,
     details: Record<string, unknown>,
@@ -46,6 +47,7 @@ export function createAccount(deps: SignInDeps): Account {
       await work(tx);
       await recordForPerson(tx, who.id, details);
       await sessionStore.deleteSessions(tx, who.id, who.sessionId);
+      await deleteResets(tx, who.id);
     });
     sessions.forgetPerson(who.id);
   }

@@ -143,6 +143,8 @@ async function reset(
 ): Promise<Entered> {
   await inOwnName(person, visitor, () =>
     deps.ground.database.transaction(async (tx) => {
+      // Before the link is taken, as by all who delete it.
+      await persons.holdPerson(tx, person.id);
       await take(tx, row);
       await persons.setPersonPassword(tx, person.id, person.hash);
       await deleteSecondFactor(tx, person.id);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeOwnerLink } from '../../src/people/welcome.ts';
+import { makeOwnerLink, makeResetLink } from '../../src/people/welcome.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { becomeOwner, joinAs, openBrowser, password, tokenOf, type Browser } from '../people.ts';
 import { startPlatform, type Platform } from '../platform.ts';
@@ -106,6 +106,15 @@ describe('test/journeys/people-links', () => {
       `/projects/default/audit-log?action=${action}`,
     );
     expect(told.body.results[0]).toMatchObject({ target: { id }, actor: { email: 'owner@example.com' } });
+  });
+
+  it('a link for a new password ends when its person changes the password', async () => {
+    const eve = await joinAs(platform, 'eve@example.com', 'viewer');
+    const link = await makeResetLink(test.database, platform.base, 'eve@example.com');
+    const newPassword = `${password} and more`;
+    const change = { currentPassword: password, newPassword };
+    expect((await eve.call('POST', '/person:change-password', change)).status).toBe(204);
+    expect((await accept(openBrowser(platform.base), tokenOf(link), { password })).status).toBe(410);
   });
 
   it('who was removed comes not back by an invitation to that project which they did not use', async () => {

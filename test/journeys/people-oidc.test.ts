@@ -1,6 +1,6 @@
 import { TOTP, Secret } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inviteOwner } from '../../src/people/welcome.ts';
+import { inviteOwner, makeResetLink } from '../../src/people/welcome.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startOidcServer, type OidcServer } from '../oidc-server.ts';
 import { becomeOwner, joinAs, openBrowser, password, tokenOf, type Browser } from '../people.ts';
@@ -131,6 +131,7 @@ describe('test/journeys/people-oidc', () => {
 
   it('who accepted an invitation in the name of another has nothing of what that person becomes', async () => {
     const mallory = await joinAs(platform, 'amy@example.com', 'viewer');
+    const reset = await makeResetLink(test.database, platform.base, 'amy@example.com');
     elsewhere.accounts['amy'] = { email: 'amy@example.com', email_verified: true };
     await test.database.transaction((tx) => inviteOwner(tx, platform.base, 'amy@example.com'));
     const amy = await signIn('amy');
@@ -143,6 +144,11 @@ describe('test/journeys/people-oidc', () => {
       password,
     });
     expect([signedIn.status, signedIn.body['code']]).toEqual([401, 'sign-in-refused']);
+    const accepted = await openBrowser(platform.base).call('POST', '/invitations:accept', {
+      token: tokenOf(reset),
+      password,
+    });
+    expect(accepted.status).toBe(410);
   });
 
   it('nobody else gets in: not invited, not verified, nor at an address that its person only typed', async () => {

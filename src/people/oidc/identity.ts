@@ -5,7 +5,7 @@ import { recordForPerson } from '../account.ts';
 import { inOwnName, joinBy } from '../invitations.ts';
 import type { PeopleGround, Visitor } from '../sessions.ts';
 import { findIdentity, insertIdentity } from '../store/identities.ts';
-import { lockInvitationsFor } from '../store/invitations.ts';
+import { deleteResets, lockInvitationsFor } from '../store/invitations.ts';
 import * as persons from '../store/persons.ts';
 import { deleteSecondFactor } from '../store/second-factors.ts';
 import { deleteSessions } from '../store/sessions.ts';
@@ -64,6 +64,7 @@ async function joinAs(
  * So what they chose and began ends, before the rights of the invitations that wait come in.
  */
 async function takeOver(tx: Queryable, person: persons.PersonRow): Promise<void> {
+  await deleteResets(tx, person.id);
   if (person.password === null) return;
   await persons.setPersonPassword(tx, person.id, null);
   await deleteSecondFactor(tx, person.id);
