@@ -9,6 +9,7 @@ import { checkPassword, enter, type Entered, type SignInDeps } from './sign-in.t
 import type { AcceptInvitationRequest, InvitationLook } from './schema.ts';
 import { assertPassword, type Visitor } from './sessions.ts';
 import { deleteSecondFactor } from './store/second-factors.ts';
+import { deleteIdentities } from './store/identities.ts';
 import { findInvitation, takeInvitation, type InvitationRow } from './store/invitations.ts';
 import { joinProject, listEveryProject, lockMembers, projectNamesOf, putMember } from './store/members.ts';
 import * as persons from './store/persons.ts';
@@ -134,7 +135,7 @@ async function projectNames(
   return (await listEveryProject(db)).map(({ name }) => name);
 }
 
-/** A new password ends all sessions, and the second factor, which may be what was lost. */
+/** A new password ends all sessions, the second factor, which may be what was lost, and who the person was elsewhere. */
 async function reset(
   deps: SignInDeps,
   row: InvitationRow,
@@ -148,6 +149,7 @@ async function reset(
       await take(tx, row);
       await persons.setPersonPassword(tx, person.id, person.hash);
       await deleteSecondFactor(tx, person.id);
+      await deleteIdentities(tx, person.id);
       await recordForPerson(tx, person.id, { password: 'reset', secondFactor: 'removed' });
       await deleteSessions(tx, person.id);
     }),

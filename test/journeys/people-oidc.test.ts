@@ -151,6 +151,29 @@ describe('test/journeys/people-oidc', () => {
     expect(accepted.status).toBe(410);
   });
 
+  it('who gets the former address of somebody is not that person, unless they use a link of the operator', async () => {
+    elsewhere.accounts['kim'] = { email: 'kim@example.com', email_verified: true };
+    await invite('kim@example.com');
+    const kim = await signIn('kim');
+    const { person } = (await kim.session.call<{ person: object }>('GET', '/session')).body;
+    elsewhere.accounts['kim'].email = 'kim-smith@example.com';
+    elsewhere.accounts['kim2'] = { email: 'kim@example.com', email_verified: true };
+    await test.database.transaction((tx) => inviteOwner(tx, platform.base, 'kim@example.com'));
+    const other = await signIn('kim2');
+    expect([other.location, other.session.cookie()]).toEqual([refused('uninvited'), undefined]);
+    await expect.poll(() => platform.said()).toContain('svc people reset --email kim@example.com');
+    expect((await signIn('kim')).location).toBe(`${platform.base}/`);
+    const token = tokenOf(await makeResetLink(test.database, platform.base, 'kim@example.com'));
+    const used = await openBrowser(platform.base).call('POST', '/invitations:accept', { token, password });
+    expect(used.status).toBe(200);
+    const { session } = await signIn('kim2');
+    expect((await session.call<Body>('GET', '/session')).body['person']).toMatchObject({
+      id: (person as Body)['id'],
+      hasPassword: false,
+    });
+    expect((await signIn('kim')).location).toBe(refused('uninvited'));
+  });
+
   it('nobody else gets in: not invited, not verified, nor at an address that its person only typed', async () => {
     elsewhere.accounts['eve'] = { email: 'eve@example.com', email_verified: true };
     expect((await signIn('eve')).location).toBe(refused('uninvited'));

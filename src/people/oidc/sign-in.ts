@@ -59,7 +59,7 @@ export function createSignInElsewhere(deps: SignInDeps, settings: OidcSettings |
     if ('refused' in identity) return { refused: told(identity.refused, visitor, identity.cause) };
     await attempt.wasRight();
     const found = await whose(deps.ground, identity, visitor);
-    if ('refused' in found) return { refused: told(found.refused, visitor) };
+    if ('refused' in found) return { refused: told(found.refused, visitor, found.why) };
     deps.sessions.forgetPerson(found.person.id);
     if (found.person.operator) await deps.afterWelcome?.();
     // The provider says how somebody proves themselves there.

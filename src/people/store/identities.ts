@@ -12,6 +12,12 @@ const insert = statement(
    ON CONFLICT (issuer, subject) DO NOTHING RETURNING person_id`,
 );
 
+const other = statement(
+  'person_identities_other',
+  'SELECT FROM person_identity WHERE person_id = $1 AND issuer = $2 AND subject <> $3 LIMIT 1',
+);
+const removeOf = statement('person_identities_delete_of', 'DELETE FROM person_identity WHERE person_id = $1');
+
 /** The person of an identity. */
 export async function findIdentity(
   db: Queryable,
@@ -27,4 +33,16 @@ export async function insertIdentity(
   { issuer, subject, personId }: { issuer: string; subject: string; personId: string },
 ): Promise<boolean> {
   return (await tx.rows(insert, [issuer, subject, personId])).length > 0;
+}
+
+/** Whether the provider knows a person by another subject. */
+export async function isKnownOtherwise(
+  tx: Queryable,
+  { issuer, subject, personId }: { issuer: string; subject: string; personId: string },
+): Promise<boolean> {
+  return (await tx.rows(other, [personId, issuer, subject])).length > 0;
+}
+
+export async function deleteIdentities(tx: Queryable, personId: string): Promise<void> {
+  await tx.rows(removeOf, [personId]);
 }
