@@ -41,7 +41,7 @@ describe('test/journeys/write-form', () => {
     ]);
   });
 
-  it.each(['acme ', '\tacme', 'ac\u0000me'])(
+  it.each(['acme ', '\tacme', 'ac\u0001me'])(
     'a reference that no group can have is told as such: %j',
     async (groupRef) => {
       expect(await told(write, groupRef)).toMatchObject({

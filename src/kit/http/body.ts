@@ -12,6 +12,7 @@ import { bodyBudget, type BodyShare } from './body-budget.ts';
 import { ByteBlocks } from './byte-blocks.ts';
 import { dropRest, isInTinyChunks, tinyChunks } from './chunk-pace.ts';
 import { JsonOutline } from './json-outline.ts';
+import { bodyNulIssues } from './nul.ts';
 import { noteExact } from './stand-ins.ts';
 
 declare module 'fastify' {
@@ -102,7 +103,7 @@ function valueOf(request: FastifyRequest, { bytes, outline }: Received): unknown
   const text = textOf(bytes);
   if (text.trim() === '') return refuseEmpty(request);
   const value = parsed(request, text, (whole) => parseJson(whole, noteExact));
-  if (mayHoldOddTexts(text)) refuseOddTexts(value);
+  if (mayHoldOddTexts(text)) refuseOddTexts(text, value);
   return value;
 }
 
@@ -116,7 +117,7 @@ async function readLarge(request: FastifyRequest, bytes: Buffer, outline: JsonOu
     outline.mayLoseDigits ? parseExactly(whole, noteExact) : JSON.parse(whole),
   );
   await nextTurn();
-  if (mayHoldOddTexts(text)) refuseOddTexts(value);
+  if (mayHoldOddTexts(text)) refuseOddTexts(text, value);
   await nextTurn();
   return value;
 }
@@ -265,8 +266,11 @@ function mayHoldOddTexts(text: string): boolean {
   );
 }
 
-/** Keys named `__proto__`, and halves of surrogate pairs, which cannot be kept or passed on as they are. */
-function refuseOddTexts(body: unknown): void {
+/** Keys named `__proto__`, and NUL and halves of surrogate pairs, which cannot be kept or passed on as they are. */
+function refuseOddTexts(text: string, body: unknown): void {
+  // JSON has no other way to write it; the escapes of other characters are common, and a second walk costs.
+  const nul = text.includes('\\u0000') ? bodyNulIssues(body) : [];
+  if (nul.length > 0) throw refuse(nul);
   const left: [value: unknown, path: string][] = [[body, '']];
   for (let next = left.pop(); next; next = left.pop()) {
     const [value, path] = next;

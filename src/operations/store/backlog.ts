@@ -1,4 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
+import { openable } from '../../kit/db/openable.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { firstProject } from '../../lanes/index.ts';
 
@@ -39,11 +40,11 @@ const backlogBy = (connection: (of: string) => string, limit: string): string =>
     LEFT JOIN nodes n ON n.project_id = l.project_id AND n.id = l.lane_id
     WHERE n.id IS NULL
     UNION ALL
-    SELECT w.kind, coalesce(o.request->>'provider', 'unknown'), (o.request->>'connectionId')::uuid,
+    SELECT w.kind, coalesce(r.request->>'provider', 'unknown'), (r.request->>'connectionId')::uuid,
       (w.state <> 1)::int, (w.state = 1)::int, w.project_id, CASE WHEN w.state <> 1 THEN w.seq END
     FROM nodes n CROSS JOIN LATERAL (
       SELECT * FROM work WHERE project_id = n.project_id AND lane_id = n.id OFFSET 0) w
-    CROSS JOIN ${operationOf('w', 'ref')}),
+    CROSS JOIN ${operationOf('w', 'ref')} CROSS JOIN LATERAL (SELECT ${openable('o.request')} AS request) r),
   sums AS MATERIALIZED (
     SELECT kind, provider, ${connection('connection_id')} AS connection_id, sum(waiting) AS waiting,
       sum(in_flight) AS in_flight, min(oldest) AS oldest, (array_agg(project_id ORDER BY oldest))[1] AS project_id

@@ -1,10 +1,11 @@
 import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
+import { openable } from '../../kit/db/openable.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { recordHash } from './parts.ts';
 
 const erase = statement(
   'operations_erase',
-  `WITH ${chosenOf('operation', "t.request->>'groupRef'", "t.status <> 'in_progress'")},
+  `WITH ${chosenOf('operation', `${openable('t.request')}->>'groupRef'`, "t.status <> 'in_progress'")},
   records AS (DELETE FROM record r WHERE ${ofChosen('operation_id')} RETURNING operation_id, ${recordHash('r')} AS hash),
   remembered AS (
     DELETE FROM written_record w USING (SELECT DISTINCT * FROM records) r

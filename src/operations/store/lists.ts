@@ -1,5 +1,6 @@
 import type { Reach } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
+import { openable } from '../../kit/db/openable.ts';
 import { statement, type Statement } from '../../kit/db/statement.ts';
 import type { OperationQuery } from '../schema.ts';
 import { groupOfOperation, isKept, operationColumns, type OperationRow } from './read.ts';
@@ -85,7 +86,7 @@ const pick = statement(
       SELECT g.ref = coalesce($5, g.ref) AND g.ref = coalesce($6, g.ref) FROM (SELECT ${groupOfOperation} AS ref) g))
     AND ($7::text IS NULL OR lower(o.resource) = lower($7)) AND ($8::uuid IS NULL OR o.installation_id = $8)
     AND ($9::text IS NULL OR o.status = $9) AND ($10::text IS NULL OR o.action_type = $10)
-    AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(o.errors) e WHERE e->>'category' = $11))
+    AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(${openable('o.errors')}) e WHERE e->>'category' = $11))
     AND ($12::boolean IS NOT TRUE OR EXISTS (
       SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))
     AND ($13::boolean IS NOT TRUE OR o.status = 'success' AND o.failed + o.unknown > 0)`,

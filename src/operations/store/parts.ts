@@ -1,3 +1,5 @@
+import { openable } from '../../kit/db/openable.ts';
+
 /**
  * Parts of a statement by which another room keeps the operations of its action together with what it works on. The statement
  * has a CTE `clock(now)`.
@@ -37,7 +39,7 @@ export const markOperations = (source: string): string => `marks AS (
 
 /** What the record `r` is found by: the provider's id as it was answered, else as it was asked for. NULL without one. */
 export const recordHash = (r: string): string =>
-  `svc_record_hash(coalesce(${r}.record_id, ${r}.payload->>'id'))`;
+  `svc_record_hash(coalesce(${r}.record_id, ${openable(`${r}.payload`)}->>'id'))`;
 
 /** Operations are found by the ids of their records: for a source with project_id, operation_id and hash, which may be NULL. */
 export const rememberRecords = (source: string): string => `remembered AS (

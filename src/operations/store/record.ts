@@ -1,6 +1,7 @@
 import { countedColumns, countedEnds, eventsFrom } from '../../events/index.ts';
 import { toldInstallation } from '../../installations/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
+import { openable } from '../../kit/db/openable.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { recordParts } from '../../lanes/index.ts';
 import { countedOf, type Settlement } from '../settlement.ts';
@@ -120,7 +121,7 @@ const recordTold = statement(
           'retryable', f->'retryable', 'message', f->'message', 'provider', f->'provider',
           'existingRecordId', f->'existingRecordId')) END)) ORDER BY r.slot) AS records
     FROM ending e CROSS JOIN LATERAL (
-      SELECT r.slot, r.reference, coalesce(o.outcome, r.outcome)::jsonb AS outcome,
+      SELECT r.slot, r.reference, coalesce(o.outcome, ${openable('r.outcome')})::jsonb AS outcome,
         CASE WHEN o.outcome IS NULL THEN r.record_id ELSE o.record_id END AS record_id
       FROM (SELECT * FROM record r WHERE r.project_id = e.project_id AND r.operation_id = e.ref OFFSET 0) r
       LEFT JOIN outcomes o ON o.project_id = e.project_id AND o.operation_id = e.ref AND o.slot = r.slot) r

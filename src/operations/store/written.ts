@@ -1,4 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
+import { openable } from '../../kit/db/openable.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { Resolution } from '../schema.ts';
@@ -23,8 +24,9 @@ const createdElsewhere = statement(
   JOIN written_record w ON w.project_id = own.project_id AND w.operation_id <> own.id
     AND w.hash = ANY (ARRAY (SELECT svc_record_hash(id) FROM unnest($3::text[]) id))
   JOIN operation o ON o.project_id = w.project_id AND o.id = w.operation_id
-    AND o.installation_id = own.installation_id AND o.resource = own.resource AND o.request->>'type' = 'create'
-  JOIN record r ON r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id = ANY ($3) AND r.outcome->>'kind' = 'applied'
+    AND o.installation_id = own.installation_id AND o.resource = own.resource AND ${openable('o.request')}->>'type' = 'create'
+  JOIN record r ON r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id = ANY ($3)
+    AND ${openable('r.outcome')}->>'kind' = 'applied'
   WHERE own.project_id = $1 AND own.id = $2`,
 );
 
