@@ -19,7 +19,7 @@ export function planResolution(
   request: ResolveRequest,
   records: readonly Known[],
 ): { resolutions: Resolution[] } | { refusal: Problem } {
-  const shape = shapeIssues(request, records.length);
+  const shape = shapeIssues(request, records);
   if (shape.length > 0) return { refusal: refuse(shape) };
   const { resolution, recordId } = request;
   if (resolution === undefined) return planNamed(request.records ?? [], records);
@@ -61,8 +61,9 @@ function planNamed(
   named: readonly Resolution[],
   records: readonly Known[],
 ): { resolutions: Resolution[] } | { refusal: Problem } {
+  const bySlot = new Map(records.map((one) => [one.slot, one]));
   const known = named.flatMap(({ index, resolution }, at): Issue[] => {
-    const one = records[index];
+    const one = bySlot.get(index);
     const said = one?.resolution?.resolution;
     if (one?.outcome?.kind === 'unknown' && (said === undefined || said === resolution)) return [];
     const detail = said
@@ -72,11 +73,14 @@ function planNamed(
   });
   if (known.length > 0) return { refusal: refuse(known, 'outcome-known') };
   return {
-    resolutions: named.filter(({ index }) => records[index]?.resolution === null),
+    resolutions: named.filter(({ index }) => bySlot.get(index)?.resolution === null),
   };
 }
 
-function shapeIssues({ records, resolution, recordId }: ResolveRequest, total: number): Issue[] {
+function shapeIssues(
+  { records, resolution, recordId }: ResolveRequest,
+  kept: readonly Pick<Known, 'slot'>[],
+): Issue[] {
   const issues: Issue[] = [];
   const add = (name: string, detail: string): void => void issues.push({ in: 'body', name, detail });
   if (records && resolution) add('resolution', 'excludes `records`: send one of the two');
@@ -84,9 +88,10 @@ function shapeIssues({ records, resolution, recordId }: ResolveRequest, total: n
   if (recordId !== undefined && resolution !== 'applied') {
     add('recordId', 'belongs to `resolution: "applied"`: what was not applied has no id');
   }
+  const slots = new Set(kept.map(({ slot }) => slot));
   const seen = new Set<number>();
   for (const [at, one] of (records ?? []).entries()) {
-    if (one.index >= total) add(`records[${at}].index`, `the operation has ${total} records, from 0`);
+    if (!slots.has(one.index)) add(`records[${at}].index`, noSuchRecord(one.index, slots));
     if (seen.has(one.index)) add(`records[${at}].index`, `names record ${one.index} a second time`);
     seen.add(one.index);
     if (one.recordId !== undefined && one.resolution !== 'applied') {
@@ -94,6 +99,15 @@ function shapeIssues({ records, resolution, recordId }: ResolveRequest, total: n
     }
   }
   return issues;
+}
+
+/** Of a batch that gathered, places may be empty. */
+function noSuchRecord(index: number, slots: ReadonlySet<number>): string {
+  if (slots.size === 0) return 'the operation has no records';
+  const most = Math.max(...slots);
+  const empty = Array.from({ length: most }, (_, slot) => slot).filter((slot) => !slots.has(slot));
+  const but = empty.length > 0 ? `, without ${empty.join(', ')}` : '';
+  return `there is no record ${index}: the operation has those from 0 to ${most}${but}`;
 }
 
 /**
@@ -117,7 +131,8 @@ export async function resolveRecords(
     await record(tx, { projectId, action: 'operation.resolved', targetId: operationId, details });
     if (resolutions.length > 0) {
       const log = logOf(operationId, locked?.resource ?? '', by, resolutions);
-      const isLast = records.filter(isUnresolved).length === resolutions.length;
+      const settled = new Set(resolutions.map(({ index }) => index));
+      const isLast = records.filter(isUnresolved).every(({ slot }) => settled.has(slot));
       await store.resolve(tx, { projectId, operationId }, by, { resolutions, isLast }, log);
     }
     return new Set([...resolutions, ...(request.records ?? [])].map(({ index }) => index));

@@ -38,6 +38,7 @@ const resolveRecords = statement(
         'resolution', x.resolution, 'recordId', x.record_id, 'by', $3::text, 'at', svc_now()))
     FROM unnest($4::int[], $5::text[], $6::text[]) AS x(slot, resolution, record_id)
     WHERE r.project_id = $1 AND r.operation_id = $2 AND r.slot = x.slot AND r.resolution IS NULL
+      AND ${openable('r.outcome')}->>'kind' = 'unknown'
     RETURNING r.project_id, r.operation_id, ${recordHash('r')} AS hash),
   ${rememberRecords('resolved')},
   logged AS (
