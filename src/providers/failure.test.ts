@@ -64,4 +64,11 @@ describe('src/providers/failure', () => {
     expect(withoutSecrets(text)).toBe(text);
     expect(withoutSecrets('x'.repeat(5_000))).toHaveLength(1_000);
   });
+
+  it('cuts before a character that would be halved, and shows no half that a provider sent', () => {
+    const before = 'x'.repeat(998);
+    expect(withoutSecrets(`${before}😀 and more`)).toBe(`${before}…`);
+    expect(withoutSecrets(`x${before.slice(2)}😀 and more`)).toBe(`x${before.slice(2)}😀…`);
+    expect(withoutSecrets('half \ud83d of it')).toBe('half \ufffd of it');
+  });
 });

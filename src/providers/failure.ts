@@ -143,8 +143,13 @@ const longestMessage = 1_000;
 
 /** A provider's text without what looks like a credential, at most 1,000 characters. */
 export function withoutSecrets(text: string): string {
-  const clean = secrets.reduce((rest, [pattern, shown]) => rest.replace(pattern, shown), text);
-  return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
+  const clean = secrets.reduce((rest, [pattern, shown]) => rest.replace(pattern, shown), text.toWellFormed());
+  return clean.length > longestMessage ? `${wholeUntil(clean, longestMessage - 1)}…` : clean;
+}
+
+/** The first so many characters, without half of the last. */
+function wholeUntil(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** A day is the longest window that a provider counts by; who asks for more is believed for a day. */

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, install, requestsOf, simulator, type ProblemBody } from '../customer.ts';
+import {
+  deploy,
+  fault,
+  install,
+  requestsOf,
+  simulator,
+  type ProblemBody,
+  type WriteBody,
+} from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
@@ -173,4 +181,29 @@ describe('test/journeys/odd-texts', () => {
   it('nothing of it reaches a provider', async () => {
     expect(await requestsOf(platform.hubspot)).toEqual([]);
   });
+
+  it.each([
+    ['is cut in the middle of a character', `${'x'.repeat(998)}😀 is no good value`],
+    ['has half of a surrogate pair', 'half \ud83d is no good value'],
+  ])(
+    'a failure whose message %s is kept as it was answered, and found by its category',
+    async (_, message) => {
+      const body = JSON.stringify({ status: 'error', category: 'VALIDATION_ERROR', message });
+      await fault(platform.hubspot, {
+        method: 'POST',
+        path: '/contacts',
+        fault: { kind: 'status', status: 400, body },
+      });
+      const headers = { 'idempotency-key': `key-${message.length}` };
+      const ask = () =>
+        platform.call<WriteBody>('POST', write, { groupRef: 'acme', type: 'create', record }, { headers });
+      const [first, again] = [await ask(), await ask()];
+      expect([first.status, first.text.includes('\\ud83d'), again.text]).toEqual([422, false, first.text]);
+      const list = await platform.call<{ results: { id: string }[] }>(
+        'GET',
+        '/projects/default/operations?errorCategory=validation',
+      );
+      expect(list.body.results.map(({ id }) => id)).toContain(first.body.operationId);
+    },
+  );
 });

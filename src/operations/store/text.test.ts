@@ -8,4 +8,11 @@ describe('operations/text', () => {
       '{"list":["a\uFFFDb",1],"text":"c\\\\u0000d"}',
     );
   });
+
+  it('makes halves of surrogate pairs storable, and leaves whole characters', () => {
+    expect(storable('half \ud83d, whole 😀')).toBe('half \uFFFD, whole 😀');
+    expect(storableJson({ text: 'half \ud83d, whole 😀, \\ud83d' })).toBe(
+      '{"text":"half \uFFFD, whole 😀, \\\\ud83d"}',
+    );
+  });
 });
