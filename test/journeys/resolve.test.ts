@@ -227,7 +227,8 @@ describe('test/journeys/resolve', () => {
     );
     expect(references.body.results.map(({ reference }) => reference)).toEqual(['u-a', 'u-c']);
     expect([await made('u-a'), await made('u-b'), await made('u-c')]).toEqual([2, 1, 2]);
-    expect((await retry(id)).body.operationId).toBe(newId);
+    for (const written of [id, id.toUpperCase()])
+      expect(await retry(written)).toMatchObject({ status: 200, body: { operationId: newId } });
     expect(await retry(newId)).toMatchObject({ status: 422, body: { code: 'nothing-to-retry' } });
   });
 

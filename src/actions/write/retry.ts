@@ -53,9 +53,9 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
       handler: async ({ id, principal, params, body }, reply) => {
         const reach = deps.projects.confine(principal, params.projectIdOrName);
         const written = await deps.operations.written(reach, params.operationId);
-        const { retriedBy } = written.operation;
+        const { id: writtenId, retriedBy } = written.operation;
         const deadlineHours = body?.retryPolicy?.deadlineHours ?? defaultDeadlineHours;
-        if (retriedBy) await refuseUnsettled(deps.operations, reach.projectId, params.operationId);
+        if (retriedBy) await refuseUnsettled(deps.operations, reach.projectId, writtenId);
         const { operationId, replayed } = retriedBy
           ? { operationId: retriedBy, replayed: true }
           : await accept(deps, await planFor(deps, written), { requestId: id, deadlineHours });
