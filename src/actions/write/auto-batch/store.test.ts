@@ -7,7 +7,7 @@ import { clearLedger, count, intake, projectId, until } from '../../../operation
 import { claim, firstProject, fold, giveBack, pause, type HeldLane } from '../../../lanes/store/lanes.ts';
 import { createGatherer } from './accept.ts';
 import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';
-import { insert, openBatches, seal, take, tidy } from './store.ts';
+import { insert, openBatches, seal, sealSome, take, tidy } from './store.ts';
 
 describe('actions/write/auto-batch/store', () => {
   let test: TestDatabase;
@@ -252,6 +252,16 @@ describe('actions/write/auto-batch/store', () => {
     });
     expect(await sealing).toHaveLength(1);
     expect(await totals()).toEqual([3]);
+  });
+
+  it('turns every open batch into work after a restore, and leaves the ballast of the planner', async () => {
+    const batches = async (where: string): Promise<number> =>
+      (await test.database.raw(`SELECT FROM ab_batch WHERE project_id ${where} '${firstProject}'`)).length;
+    const ballast = await batches('=');
+    expect(ballast).toBeGreaterThan(0);
+    await gather();
+    expect(await sealSome(test.database)).toBe(false);
+    expect([await batches('<>'), await batches('=')]).toEqual([0, ballast]);
   });
 
   it('hands out places to several at once without a double and without a gap', async () => {

@@ -2,7 +2,7 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { askInTime, clockUntil, orLate, type TimedDatabase } from '../../../kit/db/in-time.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { crashPoint } from '../../../kit/crash-point.ts';
-import { gathering, woken, type Gathers, type LaneKey } from '../../../lanes/index.ts';
+import { firstProject, gathering, woken, type Gathers, type LaneKey } from '../../../lanes/index.ts';
 import { claimKeys, keyColumns, storable, turnKey } from '../../../operations/index.ts';
 import { mostRecords } from '../schema.ts';
 import type { Entry, Place, PlaceRequest, Range } from './places.ts';
@@ -98,14 +98,16 @@ const sealBatches = statement(
   CROSS JOIN LATERAL svc_ab_seal($1::uuid[], $2::uuid[], $3::uuid[], ${mostRecords}) s`,
 );
 
-/** Whatever their time. In the order of their keys, so that an earlier one of a key leaves first. */
+/** Whatever their time. In the order of their keys, so that an earlier one of a key leaves first. The planner's ballast stays. */
+const nextOpen = `SELECT project_id, id FROM ab_batch WHERE project_id <> '${firstProject}' ORDER BY seq LIMIT 200`;
+
 const sealAny = statement(
   'ab_seal_any',
   `SELECT lane_id AS "laneId" FROM svc_ab_leave_or_end(svc_now(),
-    ARRAY (SELECT project_id FROM ab_batch ORDER BY seq LIMIT 200), ARRAY (SELECT id FROM ab_batch ORDER BY seq LIMIT 200))`,
+    ARRAY (SELECT project_id FROM (${nextOpen}) b), ARRAY (SELECT id FROM (${nextOpen}) b))`,
 );
 
-const findAny = statement('ab_find_any', 'SELECT id FROM ab_batch LIMIT 1');
+const findAny = statement('ab_find_any', `SELECT id FROM (${nextOpen}) b LIMIT 1`);
 
 /** For batches whose lane does not know of them, as after an older node gave it back. */
 const wakeOverdue = statement(
