@@ -71,14 +71,13 @@ export async function startLocal(folder: string, port: number): Promise<LocalPla
 }
 
 /** What leads to another database: in an operator's shell to the one in use, in a developer's to that of his application. */
-const ofOtherDatabases = ['DATABASE_URL', 'SVC_DATABASE_DIRECT_URL'].flatMap((name) => [
-  name,
-  `${name}_FILE`,
-]);
+const ofOtherDatabases = new Set(
+  ['DATABASE_URL', 'SVC_DATABASE_DIRECT_URL'].flatMap((name) => [name, `${name}_FILE`]),
+);
 
 /** Of the server, and of what works on its database, which is always the one in the folder. */
 function environmentOf(settings: Record<string, string>): NodeJS.ProcessEnv {
-  const given = Object.entries(process.env).filter(([name]) => !ofOtherDatabases.includes(name));
+  const given = Object.entries(process.env).filter(([name]) => !ofOtherDatabases.has(name));
   return {
     SVC_EGRESS_ALLOW: '127.0.0.1',
     SVC_LOG_LEVEL: 'warn',
