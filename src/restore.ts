@@ -63,7 +63,7 @@ function describe(
   const stale = lapsed.map(({ provider, count }) => `${count} of ${provider}`).join(', ');
   return [
     `${ended} unfinished writes ended with an unknown outcome: look at the provider, and say what became of them with :resolve.`,
-    `${toLookUp} unfinished creates are looked for at the provider, and are sent only where they cannot be there; those without a unique value end with an unknown outcome, too: svc operations list --category unknownOutcome.`,
+    `${toLookUp} unfinished creates are looked for at the provider, and are sent only where no record with their unique value was created since; where one holds other values by now, and without a unique value, they end with an unknown outcome, too: svc operations list --category unknownOutcome.`,
     ...(stale === ''
       ? []
       : [

@@ -24,7 +24,8 @@ export const OperationFailure = Type.Object(
     ),
     existingRecordId: Type.Optional(
       Type.String({
-        description: 'Of a conflict: the record that stands there, where the provider names it.',
+        description:
+          'Of a conflict: the record that stands there, where the provider names it. Of an unknown outcome: the record that it may have made.',
       }),
     ),
   },

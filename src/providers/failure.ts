@@ -21,7 +21,7 @@ export interface Failure {
   /** One sentence for the caller. */
   message: string;
   provider?: ProviderAnswerSummary;
-  /** Of a conflict: the record that stands there, where the provider names it. */
+  /** Of a conflict: the record that stands there, where the provider names it. Of an unknown outcome: the record that may be ours. */
   existingRecordId?: string;
   /** The provider's own wish, in milliseconds from now. */
   retryAfterMs?: number;

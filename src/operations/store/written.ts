@@ -21,7 +21,7 @@ const findWritten = statement(
 const createdElsewhere = statement(
   'record_created_elsewhere',
   `SELECT DISTINCT r.record_id AS id FROM operation own
-  JOIN written_record w ON w.project_id = own.project_id AND w.operation_id <> own.id
+  JOIN written_record w ON w.project_id = own.project_id
     AND w.hash = ANY (ARRAY (SELECT svc_record_hash(id) FROM unnest($3::text[]) id))
   JOIN operation o ON o.project_id = w.project_id AND o.id = w.operation_id
     AND o.installation_id = own.installation_id AND o.resource = own.resource AND ${openable('o.request')}->>'type' = 'create'
@@ -73,7 +73,7 @@ export async function lock(
   return (await tx.rows<{ status: string; resource: string }>(lockOperation, [projectId, operationId]))[0];
 }
 
-/** Which of the provider's records were made by other operations than this one. */
+/** Which of the provider's records are known to be made: by other operations, or for other records of this one. */
 export async function findCreatedElsewhere(
   db: Queryable,
   { projectId, operationId }: { projectId: string; operationId: string },

@@ -48,7 +48,7 @@ export interface AttemptContext extends WriteContext {
   tries: number;
   /** How long to look for lost records at most, in milliseconds. */
   patienceMs?: number;
-  /** Which of these records of the provider other operations made; where nobody can have, it is not asked. */
+  /** Which of these records of the provider are known to be made by other creates. */
   madeElsewhere?: (recordIds: readonly string[]) => Promise<readonly string[]>;
   /** How long after it was lost a create may still take effect, in milliseconds; unless told, what the provider documents. */
   lateEffectMs?: number | undefined;

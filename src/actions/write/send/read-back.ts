@@ -6,6 +6,7 @@ import {
   type Failure,
   type ObjectDescription,
   type ProviderClient,
+  type RecordOutcome,
   type ResolveAbility,
   type StandingRecord,
 } from '../../../providers/index.ts';
@@ -16,11 +17,15 @@ import {
   comparableFields,
   earliestCreation,
   judgeStanding,
+  ownRecord,
+  sameIn,
   searchOf,
   type Barred,
   verdictOf,
+  type SameIn,
   type Search,
   type Shut,
+  type Standing,
   type Verdict,
 } from './resolve.ts';
 
@@ -90,6 +95,7 @@ async function lookFor(
     ability,
     objectName,
     fields,
+    isSame: sameIn(description, context.connector),
     context,
     verdicts,
     claimed: new Set(context.claimed),
@@ -108,6 +114,7 @@ interface Reader {
   ability: ResolveAbility;
   objectName: string;
   fields: readonly string[];
+  isSame: SameIn;
   context: ReadBackContext;
   verdicts: Map<number, Verdict>;
   claimed: Set<string>;
@@ -115,7 +122,7 @@ interface Reader {
 
 /** One look at all of them, by each field in use; answers those that are not there. What could not be read is left for later. */
 async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Lost[]> {
-  const missing: Lost[] = [];
+  const seen: Seen[] = [];
   for (const [by, group] of Map.groupBy(searched, ({ search }) => search.key.name)) {
     for (const part of inParts(group, reader.ability.valuesPerRead, ({ record }) => weightOf(record))) {
       const read = await readValues(reader, by, part);
@@ -127,10 +134,22 @@ async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Los
       const others = await othersOf(reader, read);
       if (others === 'later') continue;
       for (const id of others) reader.claimed.add(id);
-      missing.push(...part.filter((one) => !isTold(reader, one, read)));
+      seen.push(...part.map((one) => ({ one, standing: standingOf(reader, one, read) })));
     }
   }
-  return missing;
+  // What is surely the record of one may not pass for that of another.
+  const open = seen.filter(
+    ({ one, standing }) => !isTold(reader, one, ownRecord(one.record, one.search, standing)),
+  );
+  return open
+    .filter(({ one, standing }) => !isTold(reader, one, judgeStanding(one.record, one.search, standing)))
+    .map(({ one }) => one);
+}
+
+/** A record of unknown outcome, and what stands under its value. */
+interface Seen {
+  one: Lost;
+  standing: Standing;
 }
 
 interface Read {
@@ -149,10 +168,16 @@ async function othersOf({ context }: Reader, { found }: Read): Promise<readonly 
   }
 }
 
-function isTold({ ability, verdicts, claimed }: Reader, one: Lost, read: Read): boolean {
-  const { record, search, startedAt, at } = one;
-  const since = earliestCreation(startedAt, read.answeredAt, read.date, ability.createdPrecisionMs);
-  const outcome = judgeStanding(record, search, read.found.get(search.value) ?? [], since, claimed);
+function standingOf(
+  { ability, claimed, isSame }: Reader,
+  { search, startedAt }: Lost,
+  { found, answeredAt, date }: Read,
+): Standing {
+  const since = earliestCreation(startedAt, answeredAt, date, ability.createdPrecisionMs);
+  return { records: found.get(search.value) ?? [], since, claimed, isSame };
+}
+
+function isTold({ verdicts, claimed }: Reader, { at }: Lost, outcome: RecordOutcome | undefined): boolean {
   if (!outcome) return false;
   if (outcome.kind === 'applied' && outcome.recordId !== undefined) claimed.add(outcome.recordId);
   verdicts.set(at, outcome);

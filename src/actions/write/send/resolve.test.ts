@@ -14,6 +14,8 @@ import {
   judgeStanding,
   maySendAgain,
   oneFate,
+  ownRecord,
+  sameIn,
   leftUnknown,
   searchOf,
   stillQuietMs,
@@ -28,11 +30,18 @@ const record = { fields: { Email: 'ada@example.com', name: 'Ada' } };
 const search = { key: email, value: 'ada@example.com' };
 const since = 1_000;
 const none = new Set<string>();
+const isSame = sameIn(undefined, {});
+const found = (records: StandingRecord[], claimed: ReadonlySet<string> = none) => ({
+  records,
+  since,
+  claimed,
+  isSame,
+});
 
 function standing(more: Partial<StandingRecord> = {}): StandingRecord {
   return { recordId: '7', createdAt: 1_000, fields: { name: 'Ada' }, ...more };
 }
-const unknown: RecordOutcome = {
+const unknown: RecordOutcome & { kind: 'unknown' } = {
   kind: 'unknown',
   failure: { category: 'unknownOutcome', retryable: false, message: 'lost' },
 };
@@ -48,7 +57,7 @@ describe('src/actions/write/resolve', () => {
   });
 
   test('a record created since, with what was sent, is ours', () => {
-    expect(judgeStanding(record, search, [standing()], since, none)).toEqual({
+    expect(ownRecord(record, search, found([standing()]))).toEqual({
       kind: 'applied',
       recordId: '7',
       data: { id: '7', Email: 'ada@example.com', name: 'Ada' },
@@ -58,24 +67,43 @@ describe('src/actions/write/resolve', () => {
 
   test.each([
     ['created before', standing({ createdAt: 999 }), none, 'stood there before'],
-    ['with other values', standing({ fields: { name: 'Grace' } }), none, 'other values (name)'],
     ['that is another record’s', standing(), new Set(['7']), 'another write made it'],
-  ])('one %s keeps ours out, where the provider sees to uniqueness', (_what, found, claimed, why) => {
-    expect(judgeStanding(record, search, [found], since, claimed)).toMatchObject({
+  ])('one %s keeps ours out, where the provider sees to uniqueness', (_what, one, claimed, why) => {
+    expect(ownRecord(record, search, found([one], claimed))).toBeUndefined();
+    expect(judgeStanding(record, search, found([one], claimed))).toMatchObject({
       kind: 'notApplied',
       failure: { category: 'conflict', retryable: false, message: expect.stringContaining(why) },
     });
-    expect(judgeStanding(record, { ...search, key: external }, [found], since, claimed)).toBeUndefined();
+    expect(judgeStanding(record, { ...search, key: external }, found([one], claimed))).toBeUndefined();
+  });
+
+  test('one created since with other values may be ours, and is named where it is the only one', () => {
+    const [one, two] = ['7', '8'].map((recordId) => standing({ recordId, fields: { name: 'Grace' } }));
+    for (const key of [email, external]) {
+      const judge = (records: StandingRecord[]) => judgeStanding(record, { ...search, key }, found(records));
+      expect(ownRecord(record, { ...search, key }, found([one!]))).toBeUndefined();
+      expect(judge([one!])).toEqual({
+        kind: 'unknown',
+        failure: {
+          category: 'unknownOutcome',
+          retryable: false,
+          message: expect.stringMatching(/other values \(name\).*id 7/) as string,
+          existingRecordId: '7',
+          lookedUpBy: key.name,
+        },
+      });
+      expect(judge([one!, two!])).not.toHaveProperty('failure.existingRecordId');
+    }
   });
 
   test('what was not sent may stand there as the provider’s default', () => {
-    const found = standing({ fields: { name: 'Ada', stage: 'lead' } });
-    expect(judgeStanding(record, search, [found], since, none)).toMatchObject({ kind: 'applied' });
+    const one = standing({ fields: { name: 'Ada', stage: 'lead' } });
+    expect(ownRecord(record, search, found([one]))).toMatchObject({ kind: 'applied' });
   });
 
   test('of several with one external id, ours is the one created since', () => {
-    const found = [standing({ recordId: '1', createdAt: 1 }), standing({ recordId: '2' })];
-    expect(judgeStanding(record, { ...search, key: external }, found, since, none)).toMatchObject({
+    const several = [standing({ recordId: '1', createdAt: 1 }), standing({ recordId: '2' })];
+    expect(ownRecord(record, { ...search, key: external }, found(several))).toMatchObject({
       recordId: '2',
     });
   });
@@ -106,7 +134,7 @@ describe('src/actions/write/resolve', () => {
 
   const course: Course = { mode: 'asynchronous', quietMs: 600_000 };
   const synchronous: Course = { ...course, mode: 'synchronous', onUnknown: 'retry' };
-  const found: RecordOutcome = { kind: 'applied', recordId: '7' };
+  const applied: RecordOutcome = { kind: 'applied', recordId: '7' };
   const absent = (key: UniqueField, surely = false): Verdict => ({ absent: { key, value: 'v' }, surely });
   const refused: RecordOutcome = {
     kind: 'notApplied',
@@ -114,7 +142,7 @@ describe('src/actions/write/resolve', () => {
   };
 
   test('a finding settles it; what nobody can tell stays unknown, unless the caller prefers a duplicate', () => {
-    expect(afterVerdict(unknown, found, course)).toBe(found);
+    expect(afterVerdict(unknown, applied, course)).toBe(applied);
     const ended = afterVerdict(unknown, 'untellable', course);
     expect(ended).toMatchObject({ kind: 'unknown', failure: { retryable: false } });
     expect(ended).not.toHaveProperty('failure.pending');
@@ -221,8 +249,9 @@ describe('src/actions/write/resolve', () => {
           });
   });
 
-  test('a refusal gives way only to the finding that the record is ours, or to none', () => {
-    expect(afterVerdict(refused, found, course)).toBe(found);
+  test('a refusal gives way only to the finding that the record is ours or may be, or to none', () => {
+    expect(afterVerdict(refused, applied, course)).toBe(applied);
+    expect(afterVerdict(refused, unknown, course)).toBe(unknown);
     expect(afterVerdict(refused, absent(email), course)).toBe(refused);
     expect(afterVerdict(refused, 'later', course)).toMatchObject({
       kind: 'unknown',
@@ -243,8 +272,8 @@ describe('src/actions/write/resolve', () => {
                 ? 'shut'
                 : `absent by ${one.absent.key.name} ${one.surely}`,
       );
-    expect(kinds(['untellable', found, 'later'])).toEqual(['applied', 'applied', 'applied']);
-    expect(kinds([found, absent(email), refused])).toEqual(['applied', 'unknown', 'unknown']);
+    expect(kinds(['untellable', applied, 'later'])).toEqual(['applied', 'applied', 'applied']);
+    expect(kinds([applied, absent(email), refused])).toEqual(['applied', 'unknown', 'unknown']);
     expect(kinds([absent(email, true), refused, 'untellable'])).toEqual(Array(3).fill('notApplied'));
     expect(kinds(['untellable', absent(external), absent(email)])).toEqual(
       Array(3).fill('absent by email false'),
@@ -254,5 +283,13 @@ describe('src/actions/write/resolve', () => {
     );
     expect(kinds(['untellable', 'later'])).toEqual(['later', 'later']);
     expect(kinds(['untellable', 'untellable'])).toEqual(['untellable', 'untellable']);
+    const perhaps: RecordOutcome = {
+      kind: 'unknown',
+      failure: { ...unknown.failure, existingRecordId: '8', lookedUpBy: 'email' },
+    };
+    expect(kinds([perhaps, absent(external, true), 'untellable'])).toEqual(Array(3).fill('unknown'));
+    expect(kinds([perhaps, 'later'])).toEqual(['later', 'later']);
+    expect(kinds([perhaps, refused, absent(email)])).toEqual(['unknown', 'notApplied', 'notApplied']);
+    expect(oneFate([perhaps, applied])).toMatchObject([{ kind: 'applied', recordId: '8' }, applied]);
   });
 });

@@ -65,33 +65,63 @@ export function earliestCreation(
   return Math.floor(earliest / precisionMs) * precisionMs;
 }
 
+/** Whether a value that was sent is the one that stands in the field. */
+export type SameIn = (field: string, sent: unknown, standing: unknown) => boolean;
+
+/** By what the provider says of its fields, whose names have any case. */
+export function sameIn(
+  description: ObjectDescription | undefined,
+  { canonicalId }: Pick<Connector, 'canonicalId'>,
+): SameIn {
+  const types = new Map(
+    Object.values(description?.fields ?? {}).map((one) => [one.fieldName.toLowerCase(), one.valueType]),
+  );
+  return (field, sent, standing) =>
+    sameValue(sent, standing, { valueType: types.get(field.toLowerCase()), canonicalId });
+}
+
+/** What stands at the provider under the unique value of a create whose answer was lost. */
+export interface Standing {
+  records: readonly StandingRecord[];
+  /** Before this time, by the provider's clock, none of them can be ours. */
+  since: number;
+  /** Ids of records that are known to be another's. */
+  claimed: ReadonlySet<string>;
+  isSame: SameIn;
+}
+
+/** The record that a lost create made, surely: it was created since, and holds what we sent. */
+export function ownRecord(
+  record: PlannedRecord,
+  { key }: Search,
+  standing: Standing,
+): (RecordOutcome & { kind: 'applied' }) | undefined {
+  const own = createdSince(standing).find((one) => differences(record, one, standing.isSame).length === 0);
+  if (!own) return undefined;
+  const { recordId, fields } = own;
+  return {
+    kind: 'applied',
+    recordId,
+    data: { id: recordId, ...record.fields, ...fields },
+    lookedUpBy: key.name,
+  };
+}
+
 /**
- * What became of a create whose answer was lost, from the records that have its unique value. It is ours if it was created
- * since and holds what we sent. Otherwise it keeps ours out, where the field admits no second one. Undefined: ours is not
- * there (yet). `claimed` are ids that other records of the same call turned out to have.
+ * What became of a create whose answer was lost and of which there is no {@link ownRecord}. One that was created since may be ours all the
+ * same: the provider rounds, and others change it. One from before keeps ours out, where the field admits no second one. Undefined: ours
+ * is not there (yet).
  */
 export function judgeStanding(
   record: PlannedRecord,
   { key }: Search,
-  standing: readonly StandingRecord[],
-  since: number,
-  claimed: ReadonlySet<string>,
+  standing: Standing,
 ): RecordOutcome | undefined {
-  const fresh = standing.filter(({ createdAt, recordId }) => createdAt >= since && !claimed.has(recordId));
-  const own = fresh.find((one) => differences(record, one).length === 0);
-  if (own) {
-    const { recordId, fields } = own;
-    const data = { id: recordId, ...record.fields, ...fields };
-    return { kind: 'applied', recordId, data, lookedUpBy: key.name };
-  }
-  const [other] = fresh.length > 0 ? fresh : standing;
+  const fresh = createdSince(standing);
+  if (fresh.length > 0) return perhapsOurs(record, key, fresh, standing.isSame);
+  const [other] = standing.records;
   if (!other || !key.enforced) return undefined;
-  const when =
-    fresh.length > 0
-      ? `it was created at the same time with other values (${differences(record, other).join(', ')})`
-      : claimed.has(other.recordId)
-        ? 'another write made it'
-        : 'it stood there before';
+  const when = standing.claimed.has(other.recordId) ? 'another write made it' : 'it stood there before';
   return {
     kind: 'notApplied',
     failure: {
@@ -104,10 +134,28 @@ export function judgeStanding(
   };
 }
 
+function createdSince({ records, since, claimed }: Standing): StandingRecord[] {
+  return records.filter(({ createdAt, recordId }) => createdAt >= since && !claimed.has(recordId));
+}
+
+/** An end: whoever looks at the record can tell. The record is named where it is the only one. */
+function perhapsOurs(
+  record: PlannedRecord,
+  { name }: UniqueField,
+  fresh: readonly StandingRecord[],
+  isSame: SameIn,
+): RecordOutcome {
+  const ids = fresh.map(({ recordId }) => recordId);
+  const others = [...new Set(fresh.flatMap((one) => differences(record, one, isSame)))].join(', ');
+  const why = `its answer was lost, and what has this ${name} was created since and holds other values (${others}): it may be this record (id ${ids.join(', ')})`;
+  const named = ids.length === 1 ? { existingRecordId: ids[0] as string } : {};
+  return { kind: 'unknown', failure: { ...unknownOutcome(why, false), ...named, lookedUpBy: name } };
+}
+
 /** Names of the fields that do not hold what was sent; where nothing was sent, the provider's default may stand. */
-function differences(record: PlannedRecord, { fields }: StandingRecord): string[] {
+function differences(record: PlannedRecord, { fields }: StandingRecord, isSame: SameIn): string[] {
   return Object.entries(record.fields)
-    .filter(([name, sent]) => name in fields && !isEmpty(sent) && !sameValue(sent, fields[name]))
+    .filter(([name, sent]) => name in fields && !isEmpty(sent) && !isSame(name, sent, fields[name]))
     .map(([name]) => name);
 }
 
@@ -210,17 +258,13 @@ function cannotTell(verdict: Verdict): verdict is Barred | 'untellable' {
 /**
  * The outcome of an attempt, with the verdict on its record. A create of unknown outcome never says that it may be repeated:
  * what is still to be found out, or to be sent again by us, is pending. A refusal gives way only to the finding that the
- * record is ours, or to none at all.
+ * record is ours or may be, or to none at all.
  */
 export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: Course): RecordOutcome {
   if (outcome.kind === 'applied') return outcome;
-  const isApplied = typeof verdict === 'object' && 'kind' in verdict && verdict.kind === 'applied';
+  const isThere = typeof verdict === 'object' && 'kind' in verdict && verdict.kind !== 'notApplied';
   if (outcome.kind === 'notApplied')
-    return isApplied
-      ? verdict
-      : isWaiting(verdict)
-        ? notThisTime(outcome.failure, { pending: true })
-        : outcome;
+    return isThere ? verdict : isWaiting(verdict) ? notThisTime(outcome.failure, { pending: true }) : outcome;
   if (verdict === 'later') return pending(outcome.failure);
   if (isWaiting(verdict)) return pending(notLookedFor(outcome.failure, verdict.shut));
   if (cannotTell(verdict))
@@ -272,17 +316,20 @@ export function notThisTime(
 
 /**
  * The verdicts on records that were sent to be written all or none: they are treated alike. If one of them was written, all
- * were; if one exists already or surely never came, none was. Otherwise the whole waits, or is sent again, as one.
+ * were; if one exists already or surely never came, none was. If one may be there, all may. Otherwise the whole waits, or is sent again, as
+ * one.
  */
 export function oneFate(verdicts: readonly Verdict[]): Verdict[] {
   if (verdicts.some((one) => isOutcome(one) && one.kind === 'applied')) return verdicts.map(withTheOthers);
-  const clash = verdicts.find((one) => isOutcome(one));
-  if (clash) return verdicts.map((one) => (isOutcome(one) ? one : clashElsewhere));
+  const outcomes = verdicts.filter(isOutcome);
+  const waiting = verdicts.find(isWaiting);
+  if (outcomes.some(({ kind }) => kind === 'notApplied'))
+    return verdicts.map((one) => (isOutcome(one) ? one : clashElsewhere));
+  if (outcomes.length > 0) return verdicts.map((one) => waiting ?? (isOutcome(one) ? one : perhapsElsewhere));
   const absent = verdicts.filter((one) => typeof one === 'object' && 'absent' in one);
   const told =
     absent.find(({ surely }) => surely) ?? absent.find((one) => one.absent.key.enforced) ?? absent[0];
   if (told) return verdicts.map(() => told);
-  const waiting = verdicts.find(isWaiting);
   return waiting ? verdicts.map(() => waiting) : [...verdicts];
 }
 
@@ -294,9 +341,24 @@ function isOutcome(verdict: Verdict): verdict is RecordOutcome {
 function withTheOthers(verdict: Verdict): RecordOutcome {
   if (isOutcome(verdict) && verdict.kind === 'applied') return verdict;
   if (isWaiting(verdict) || cannotTell(verdict)) return { kind: 'applied' };
+  if (isOutcome(verdict) && verdict.kind === 'unknown') return thenOurs(verdict.failure);
   const why = 'the others of its request, all or none of which were to be written, are there, and it is not';
   return { kind: 'unknown', failure: unknownOutcome(why, false) };
 }
+
+/** The record that may be ours is: the call was done. */
+function thenOurs({ existingRecordId, lookedUpBy }: Failure): RecordOutcome {
+  if (existingRecordId === undefined || lookedUpBy === undefined) return { kind: 'applied' };
+  return { kind: 'applied', recordId: existingRecordId, lookedUpBy };
+}
+
+const perhapsElsewhere: RecordOutcome = {
+  kind: 'unknown',
+  failure: unknownOutcome(
+    'its answer was lost, and another record of the request, all or none of which were to be written, may be there',
+    false,
+  ),
+};
 
 const clashElsewhere: RecordOutcome = {
   kind: 'notApplied',

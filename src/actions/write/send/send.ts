@@ -134,11 +134,7 @@ async function findOut(deps: WriteDeps, item: WorkItem, work: WorkContext): Prom
   );
   if ('failure' in line) return unasked(line.failure);
   const context = contextOf(deps, write, line, item, work);
-  const outcomes = await resolveStopped(write, given, {
-    ...context,
-    // Its caller may have heard that nothing was sent, and have written the same again.
-    madeElsewhere: (recordIds) => findCreatedElsewhere(deps.ground.database, item, recordIds),
-  });
+  const outcomes = await resolveStopped(write, given, context);
   return { kind: 'outcomes', outcomes, heard: line.heard() };
 }
 
@@ -184,11 +180,12 @@ function contextOf(
   { connections, ground, operations }: WriteDeps,
   { provider, connectionId, objectName }: Pick<StoredWrite, 'provider' | 'connectionId' | 'objectName'>,
   { client }: Line,
-  { projectId, operationId, attempt, request }: WorkItem,
+  item: WorkItem,
   work: WorkContext,
 ): AttemptContext {
   const connector = connectorFor(provider);
-  const { groupRef } = placeOf(request);
+  const { projectId, operationId, attempt } = item;
+  const { groupRef } = placeOf(item.request);
   const of = { projectId, operationId, groupRef, attempt, withGoodAnswers: true };
   const describing = operations.exchangeLog.watch(client, of, 'failed');
   return {
@@ -199,6 +196,8 @@ function contextOf(
     describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, describing),
     signal: work.signal,
     tries,
+    // Others may have the same value; and a caller who heard that nothing was sent may have written the same again.
+    madeElsewhere: (recordIds) => findCreatedElsewhere(ground.database, item, recordIds),
     lateEffectMs: ground.limits.lateEffectMs,
   };
 }

@@ -4388,7 +4388,7 @@ export interface components {
                 code?: string;
                 message?: string;
             };
-            /** @description Of a conflict: the record that stands there, where the provider names it. */
+            /** @description Of a conflict: the record that stands there, where the provider names it. Of an unknown outcome: the record that it may have made. */
             existingRecordId?: string;
         };
         /** OperationLog */
@@ -6013,7 +6013,7 @@ export interface components {
                 code?: string;
                 message?: string;
             };
-            /** @description Of a conflict: the record that stands there, where the provider names it. */
+            /** @description Of a conflict: the record that stands there, where the provider names it. Of an unknown outcome: the record that it may have made. */
             existingRecordId?: string;
         };
         /** WriteObjectConfig */
