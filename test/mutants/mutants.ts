@@ -317,7 +317,7 @@ const findOperations = statement(`,
     name: 'all or none in parts',
     changes: [
       {
-        file: 'src/actions/write/send/execute.ts',
+        file: 'src/actions/write/send/one-call.ts',
         find: 'return allOrNone && !partialOnly.includes(kind);',
         replace: 'return allOrNone && partialOnly.includes(kind);',
       },

@@ -64,6 +64,28 @@ describe('src/operations/settle', () => {
     });
   });
 
+  test.each([
+    [true, 0, 2],
+    [false, 1, 1],
+  ])(
+    'of upserts after a lost answer, all or none (%s), the refusal of one tells of all',
+    (allOrNone, unknown, failed) => {
+      const provider = { id: 'c', provider: 'salesforce' };
+      const request = { type: 'upsert', allOrNone, mode: 'synchronous', ...provider };
+      const records = [0, 1].map((index) => ({ index, payload: {} }));
+      const earlier = new Map([0, 1].map((index) => [index, lost]));
+      const outcomes = [refused, { ...refused, category: 'permission' as const }].map(
+        (failure): RecordOutcome => ({ kind: 'notApplied', failure }),
+      );
+      const one = item({ request, records, earlier, total: 2, remainingMs: 10 });
+      expect(settle(one, { kind: 'outcomes', outcomes }, policy)).toMatchObject({
+        done: true,
+        unknown,
+        failed,
+      });
+    },
+  );
+
   test('a record that was found keeps by what', () => {
     const found = settled({ kind: 'applied', recordId: '7', lookedUpBy: 'email', data: { id: '7' } });
     expect(found.outcomes).toEqual([

@@ -8,9 +8,9 @@ import {
   type Tally,
   type WorkItem,
 } from '../../../operations/index.ts';
-import type { Failure, RecordOutcome, WriteKind } from '../../../providers/index.ts';
+import { abilitiesOf, type Failure, type RecordOutcome, type WriteKind } from '../../../providers/index.ts';
 import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
-import { refusesRecord } from '../send/attempt-upsert.ts';
+import { refusalsAmong } from '../send/attempt-upsert.ts';
 import type { ItemResult } from '../send/sender.ts';
 import { describeEnd, describeProgress, describeResult } from './sentence.ts';
 
@@ -39,9 +39,9 @@ function settleBy(
   policy: RetryPolicy,
 ): Settlement {
   if (result.kind !== 'outcomes') return putBack(item, result.kind === 'postponed' ? result.inMs : 0);
-  const outcomes = completeOutcomes(item, result.outcomes).map((outcome, at) =>
-    repeated(item, withEarlier(item, at, outcome)),
-  );
+  const complete = completeOutcomes(item, result.outcomes);
+  const isRefused = refusalsAmong(complete, isOneUpsert(item));
+  const outcomes = complete.map((outcome, at) => repeated(item, withEarlier(item, at, outcome, isRefused)));
   const step = nextStep(outcomes.filter(again), item.attempt, item.remainingMs, 0, policy);
   if ('finish' in step) return finish(item, outcomes);
   return retry(item, outcomes, again, step.retryInMs);
@@ -128,11 +128,16 @@ function endedUnsent(item: WorkItem, reason: string, afterAttempt: string, isAba
  * After an attempt of unknown outcome, one that is known not to have been applied does not make the record known, unless
  * the provider was asked for the record.
  */
-function withEarlier(item: WorkItem, at: number, outcome: RecordOutcome): RecordOutcome {
+function withEarlier(
+  item: WorkItem,
+  at: number,
+  outcome: RecordOutcome,
+  isRefused: (failure: Failure) => boolean,
+): RecordOutcome {
   const before = item.earlier.get(item.records[at]?.index ?? -1);
   if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
   if (outcome.failure.lookedUpBy !== undefined) return outcome;
-  if (isUpsert(item) && !item.expired && refusesRecord(outcome.failure)) return outcome;
+  if (isUpsert(item) && !item.expired && isRefused(outcome.failure)) return outcome;
   const message = item.expired
     ? outcome.failure.message
     : `an earlier attempt may have been done, the last one was not: ${outcome.failure.message}`;
@@ -147,6 +152,12 @@ function repeated(item: WorkItem, outcome: RecordOutcome): RecordOutcome {
 
 function isUpsert({ request }: WorkItem): boolean {
   return request['type'] === 'upsert';
+}
+
+/** All or none of which is done. */
+function isOneUpsert(item: WorkItem): boolean {
+  const { partialOnly } = abilitiesOf(placeOf(item.request).provider ?? '');
+  return isUpsert(item) && item.request['allOrNone'] === true && !partialOnly.includes('upsert');
 }
 
 /** A record that the sender forgot was perhaps sent. */

@@ -3,6 +3,7 @@ import type { Failure, RecordOutcome } from '../../../providers/index.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
 import { executeWrite } from './execute.ts';
+import { isOneCall } from './one-call.ts';
 import { notThisTime, quietMsOf } from './resolve.ts';
 
 /** While its caller waits, an upsert whose answer was lost is sent again so often, after so many milliseconds. */
@@ -19,8 +20,9 @@ export async function attemptUpsert(
 ): Promise<RecordOutcome[]> {
   const outcomes = await sendOnce(job, records, earlier, context);
   if (context.patienceMs === undefined) return outcomes;
+  const isOne = isOneCall(job, context.connector);
   for (const pauseMs of pausesMs) {
-    const open = [...outcomes.keys()].filter((slot) => isWorthAsking(outcomes[slot]));
+    const open = worthAsking(outcomes, isOne);
     if (open.length === 0) break;
     await sleep(pauseMs, context.signal);
     if (context.signal.aborted || !context.mayStillSend()) break;
@@ -36,8 +38,9 @@ export async function attemptUpsert(
       before,
       context,
     );
+    const isRefused = refusalsAmong(again, isOne);
     open.forEach((slot, i) => {
-      outcomes[slot] = stillKnown(outcomes[slot] as RecordOutcome, again[i] as RecordOutcome);
+      outcomes[slot] = stillKnown(outcomes[slot] as RecordOutcome, again[i] as RecordOutcome, isRefused);
     });
   }
   return outcomes;
@@ -61,12 +64,13 @@ export async function repeatStopped(
     records.map((_, slot) => [slot, earlier.get(slot) ?? (stopped as { failure: Failure }).failure]),
   );
   const again = await attemptUpsert(job, { records, earlier: lost }, context);
-  return again.map(afterLoss);
+  const isRefused = refusalsAmong(again, isOneCall(job, context.connector));
+  return again.map((one) => afterLoss(one, isRefused));
 }
 
 /** A repetition that was not done says nothing of the call before it, whose answer was lost, unless the record itself was refused. */
-function afterLoss(again: RecordOutcome): RecordOutcome {
-  if (again.kind !== 'notApplied' || refusesRecord(again.failure)) return again;
+function afterLoss(again: RecordOutcome, isRefused: Refused): RecordOutcome {
+  if (again.kind !== 'notApplied' || isRefused(again.failure)) return again;
   return notThisTime(again.failure, again.failure.clashed ? { clashed: true } : {});
 }
 
@@ -76,7 +80,8 @@ async function sendOnce(
   earlier: ReadonlyMap<number, Failure>,
   context: AttemptContext,
 ): Promise<RecordOutcome[]> {
-  const sent = await executeWrite(job, records, context);
+  const isOne = isOneCall(job, context.connector);
+  const sent = await executeWrite(job, records, context, (all) => withClashes(all, earlier, isOne));
   const waitMs = sent.some(({ kind }) => kind === 'unknown') ? await quietMs(job, context) : 0;
   return sent.map((outcome, slot) => afterUpsert(outcome, earlier.get(slot), waitMs));
 }
@@ -109,9 +114,30 @@ export function afterUpsert(
     const retryAfterMs = Math.max(failure.retryAfterMs ?? 0, waitMs);
     return { kind: 'unknown', failure: { ...failure, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) } };
   }
-  // A call of ours, or of another, may have made it since the provider looked: then the next one finds it.
-  const isClash = failure.category === 'conflict' && !failure.retryable && !earlier?.clashed;
-  return isClash ? { kind: 'notApplied', failure: { ...failure, retryable: true, clashed: true } } : outcome;
+  return outcome;
+}
+
+/**
+ * A call of ours, or of another, may have made a record since the provider looked: then the next one finds it. Of one call that is so of no
+ * record where another one is refused for good. `earlier`: how the attempt before ended, by slot. Pure.
+ */
+export function withClashes(
+  outcomes: readonly RecordOutcome[],
+  earlier: ReadonlyMap<number, Failure>,
+  isOne: boolean,
+): RecordOutcome[] {
+  const isClash = ({ category, retryable }: Failure, slot: number): boolean =>
+    category === 'conflict' && !retryable && !earlier.get(slot)?.clashed;
+  const isFinal = (one: RecordOutcome, slot: number): boolean =>
+    one.kind === 'notApplied' && !one.failure.retryable && !isClash(one.failure, slot);
+  if (isOne && outcomes.some(isFinal)) return [...outcomes];
+  return outcomes.map((one, slot) =>
+    one.kind === 'notApplied' && isClash(one.failure, slot) ? clashed(one.failure) : one,
+  );
+}
+
+function clashed(failure: Failure): RecordOutcome {
+  return { kind: 'notApplied', failure: { ...failure, retryable: true, clashed: true } };
 }
 
 /** One that stands there may have been made by the attempt whose answer was lost. */
@@ -121,11 +147,22 @@ function unlessOurs(outcome: RecordOutcome & { kind: 'applied' }): RecordOutcome
   return applied;
 }
 
-/** Again at once: not what the provider takes long for, or must not be asked for yet. */
+/** What is sent again at once; of one call all that was not done, or nothing. */
+function worthAsking(outcomes: readonly RecordOutcome[], isOne: boolean): number[] {
+  const failed = [...outcomes.keys()].filter((slot) => outcomes[slot]?.kind !== 'applied');
+  const open = failed.filter((slot) => isWorthAsking(outcomes[slot]));
+  if (!isOne || open.length === 0) return open;
+  return failed.every((slot) => maySoonBeAsked(failureOf(outcomes[slot]))) ? failed : [];
+}
+
 function isWorthAsking(outcome: RecordOutcome | undefined): boolean {
   const failure = failureOf(outcome);
-  if (!failure || failure.timedOut || (failure.retryAfterMs ?? 0) > 0) return false;
-  return outcome?.kind === 'unknown' || failure.clashed === true;
+  return maySoonBeAsked(failure) && (outcome?.kind === 'unknown' || failure?.clashed === true);
+}
+
+/** Not what the provider takes long for, or must not be asked for yet. */
+function maySoonBeAsked(failure: Failure | undefined): boolean {
+  return failure !== undefined && !failure.timedOut && (failure.retryAfterMs ?? 0) === 0;
 }
 
 function failureOf(outcome: RecordOutcome | undefined): Failure | undefined {
@@ -133,12 +170,20 @@ function failureOf(outcome: RecordOutcome | undefined): Failure | undefined {
 }
 
 /** What a repetition could not do says nothing of the call before it, unless the record itself was refused. */
-function stillKnown(before: RecordOutcome, again: RecordOutcome): RecordOutcome {
-  if (before.kind !== 'unknown' || again.kind !== 'notApplied' || refusesRecord(again.failure)) return again;
+function stillKnown(before: RecordOutcome, again: RecordOutcome, isRefused: Refused): RecordOutcome {
+  if (before.kind !== 'unknown' || again.kind !== 'notApplied' || isRefused(again.failure)) return again;
   return before;
 }
 
+type Refused = (failure: Failure) => boolean;
+
+/** Which failures of an attempt say of the calls before it, too, that they were not done: of one call all, if one does. Pure. */
+export function refusalsAmong(outcomes: readonly RecordOutcome[], isOne: boolean): Refused {
+  const isWhole = isOne && outcomes.some((one) => one.kind === 'notApplied' && refusesRecord(one.failure));
+  return (failure) => isWhole || refusesRecord(failure);
+}
+
 /** A refusal of the record itself, which the call before would have met with, too. */
-export function refusesRecord({ category, retryable }: Failure): boolean {
+function refusesRecord({ category, retryable }: Failure): boolean {
   return !retryable && (category === 'validation' || category === 'conflict' || category === 'notFound');
 }

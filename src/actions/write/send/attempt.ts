@@ -1,7 +1,8 @@
 import { unknownOutcome, type Failure, type RecordOutcome } from '../../../providers/index.ts';
 import { afterUpsert, attemptUpsert, repeatStopped } from './attempt-upsert.ts';
 import type { AttemptContext, AttemptJob, AttemptRecords } from './job.ts';
-import { executeWrite, isOneCall } from './execute.ts';
+import { executeWrite } from './execute.ts';
+import { isOneCall } from './one-call.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { readBack, type LostRecord } from './read-back.ts';
 import {

@@ -16,17 +16,22 @@ import type { PlannedRecord } from '../prepare/stored.ts';
 import { foldedKey } from '../prepare/upsert.ts';
 import { mostWeight, weightOf } from './weight.ts';
 import type { WriteContext, WriteJob } from './job.ts';
+import { isOneCall, keepAllBack, shareFate } from './one-call.ts';
 import { describedFor, settleConditional } from './look-up.ts';
 import { readCurrent, type Current } from './read-current.ts';
 import { turnsOf } from './turns.ts';
 
 export type { WriteContext, WriteJob };
 
-/** The one executor of writes, for both modes: an outcome for each record, in order. Throws only for our own faults. */
+/**
+ * The one executor of writes, for both modes: an outcome for each record, in order. `judge` decides what is sent again before the records
+ * of one call share their fate. Throws only for our own faults.
+ */
 export async function executeWrite(
   job: WriteJob,
   records: readonly PlannedRecord[],
   context: WriteContext,
+  judge: (outcomes: RecordOutcome[]) => RecordOutcome[] = (outcomes) => outcomes,
 ): Promise<RecordOutcome[]> {
   const outcomes = new Map<number, RecordOutcome>();
   const first = sift(job, records, context.connector);
@@ -48,51 +53,8 @@ export async function executeWrite(
     if (job.allOrNone) keepAllBack(records, toSend, outcomes);
     await sendTurn(job, toSend, context, unsettled, outcomes);
   }
-  if (isOneCall(job, context.connector)) shareFate(outcomes, unchanged);
-  return records.map((_, slot) => outcomes.get(slot) ?? notAnswered());
-}
-
-/** Whether the records stand or fall together: not where the provider commits what it can, whatever is asked. */
-export function isOneCall({ allOrNone, kind }: WriteJob, { partialOnly = [] }: Connector): boolean {
-  return allOrNone && !partialOnly.includes(kind);
-}
-
-/** Of all or none, a record that cannot be sent keeps the others back. */
-function keepAllBack(
-  records: readonly PlannedRecord[],
-  toSend: Map<number, PlannedRecord>,
-  outcomes: Map<number, RecordOutcome>,
-): void {
-  const failures = failuresIn(outcomes);
-  const [first] = failures;
-  if (!first) return;
-  const { category, provider, retryAfterMs } = first;
-  const failure: Failure = {
-    category,
-    retryable: failures.every(({ retryable }) => retryable),
-    message: `not sent, since all or none was asked for and another record cannot be: ${first.message}`,
-    ...(provider ? { provider } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
-  records.forEach((_, slot) => {
-    if (outcomes.get(slot)?.kind !== 'notApplied') outcomes.set(slot, { kind: 'notApplied', failure });
-  });
-  toSend.clear();
-}
-
-/** All are sent again or none is; what had nothing to change fares as the others. */
-function shareFate(outcomes: Map<number, RecordOutcome>, unchanged: readonly number[]): void {
-  const failed = [...outcomes.values()].find((one) => one.kind !== 'applied');
-  if (!failed) return;
-  for (const slot of unchanged) outcomes.set(slot, failed);
-  const retryable = failuresIn(outcomes).every((failure) => failure.retryable);
-  for (const [slot, outcome] of outcomes)
-    if (outcome.kind !== 'applied')
-      outcomes.set(slot, { ...outcome, failure: { ...outcome.failure, retryable } });
-}
-
-function failuresIn(outcomes: ReadonlyMap<number, RecordOutcome>): Failure[] {
-  return [...outcomes.values()].flatMap((one) => (one.kind === 'applied' ? [] : [one.failure]));
+  const judged = judge(records.map((_, slot) => outcomes.get(slot) ?? notAnswered()));
+  return isOneCall(job, context.connector) ? shareFate(judged, unchanged) : judged;
 }
 
 /** Done yet perhaps, or done by a repetition: nothing that must stand after it may go before it. An upsert that clashed is sent again. */
