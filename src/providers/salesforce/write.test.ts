@@ -73,6 +73,21 @@ describe('src/providers/salesforce/write', () => {
       expect(pathOf(key)).toBe('/services/data/v60.0/composite/sobjects/Contact/Key__c');
   });
 
+  it('a text that records of a batch go by stands there as in the path of one alone, a number as it came', () => {
+    const records = [
+      { key: 'K-1', fields: { key__C: ' K-1 ', Name: ' A ' } },
+      { key: '7', fields: { Key__c: 7 } },
+    ];
+    const { body } = write.build(call('upsert', records, { upsertBy: 'Key__c' }));
+    const attributes = { type: 'Contact' };
+    expect(body).toMatchObject({
+      records: [
+        { attributes, key__C: 'K-1', Name: ' A ' },
+        { attributes, Key__c: 7 },
+      ],
+    });
+  });
+
   it('writes nothing where several records have the value of the path', () => {
     const one = call('upsert', [{ key: 'K-1', fields: {} }], { upsertBy: 'Key__c' });
     const twins = [contactA, contactB].map((id) => `/services/data/v60.0/sobjects/Contact/${id}`);

@@ -85,13 +85,25 @@ function buildCollection(call: WriteCall): ProviderRequest {
   const records = call.records.map((record) => ({
     attributes: { type: call.objectName },
     ...(call.kind === 'update' ? { id: record.id } : {}),
-    ...fieldsOf(record),
+    ...(call.kind === 'upsert' ? withKey(record, call.upsertBy) : fieldsOf(record)),
   }));
   return {
     method: call.kind === 'create' ? 'POST' : 'PATCH',
     path: call.kind === 'upsert' ? upsertPath(call.objectName, call.upsertBy ?? '') : collectionPath,
     body: { allOrNone: call.allOrNone, records },
   };
+}
+
+/** A text that the record goes by stands there as it does in a path and in a look: without outer space. */
+function withKey(record: WriteRecord, upsertBy = ''): JsonObject {
+  const isText = ([name, value]: [string, unknown]): boolean =>
+    name.toLowerCase() === upsertBy.toLowerCase() && typeof value === 'string';
+  return Object.fromEntries(
+    Object.entries(fieldsOf(record)).map(([name, value]) => [
+      name,
+      isText([name, value]) ? record.key : value,
+    ]),
+  );
 }
 
 /** The id is in the path or beside the fields. `attributes` could name another object than the allowed one. */
