@@ -100,7 +100,7 @@ export const variables = {
     name: 'SVC_PUBLIC_URL',
     read: httpUrl,
     about:
-      'Where browsers and callers reach this service, such as `https://svc.example.com`; the OAuth redirect URI is built from it. With HTTPS the cookie that ties an OAuth flow to a browser has the prefix `__Host-`; without, as in development, browsers would refuse that. Default: `http://SVC_HOST:SVC_PORT`.',
+      'Where browsers and callers reach this service, such as `https://svc.example.com`, the same on every node: the OAuth redirect URI and the links in events and deliveries are built from it. With HTTPS the cookie that ties an OAuth flow to a browser has the prefix `__Host-`; without, as in development, browsers would refuse that. Default: `http://SVC_HOST:SVC_PORT`.',
   }),
   trustedProxies: variable({
     name: 'SVC_TRUSTED_PROXIES',
@@ -177,7 +177,7 @@ export const variables = {
       return value;
     },
     about:
-      'The first API key, instead of a generated one, when the database is empty: 32 printable characters or more.',
+      'The first API key, instead of a generated one, when the database is empty: 32 to 512 printable characters.',
   }),
   logLevel: variable({
     name: 'SVC_LOG_LEVEL',

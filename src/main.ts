@@ -116,8 +116,8 @@ function stopOnSignal(command: Command, { config, log, health }: Process, stop: 
       },
     );
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  // The last one comes when the terminal is gone.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
 /** What was started, in order, so that it can be stopped; also when the start fails half way. */

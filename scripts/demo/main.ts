@@ -51,8 +51,7 @@ async function play(): Promise<Stage> {
     return [started, `${started.base}, proxy ${started.proxy}`];
   });
   try {
-    const apiKey =
-      process.env['SVC_BOOTSTRAP_API_KEY'] ?? (await readFile(join(dataDir, 'first-api-key'), 'utf8')).trim();
+    const apiKey = (await readFile(join(dataDir, 'first-api-key'), 'utf8')).trim();
     const made = await runSteps(step, createApi(stage.base, apiKey), stage, apiKey);
     say(
       `\nDone in ${seconds(startedAt).trim()}. The same by hand${leaves ? ', while `npm run demo` runs' : ''}:\n\n${curls(stage, apiKey, made)}\n`,

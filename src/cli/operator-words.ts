@@ -42,7 +42,7 @@ export const operatorWords = [
     options: {
       full: { about: 'that the key has all rights; it must be said' },
       label: { value: '<text>', about: 'what the key is for' },
-      project: { value: '<name>', about: 'the project of the key; needed where there are several' },
+      project: { value: '<name>', about: 'the project of the key; the first one unless named' },
     },
   },
   {
@@ -123,7 +123,7 @@ ${beside}
 The environment names the database and all else: DATABASE_URL, or SVC_DATA_DIR for the embedded one
 (docs/configuration.md).
 
-Exit codes: 0 done, 1 refused or failed, 2 not understood, 4 no database reached (migrate --plan)
+Exit codes: 0 done, 1 refused or failed, 2 not understood, 4 no database reached
 `;
 }
 

@@ -167,7 +167,7 @@ export const OAuthConnectRequest = Type.Object(
       Type.String({
         maxLength: 2_000,
         description:
-          "Where the browser goes afterwards, with `connectionId` or `error`. Its origin must be in the operator's list.",
+          "Where the browser goes afterwards, with `connectionId` or `error`. Its origin must be in the operator's list or among the `allowedOrigins` of the project.",
       }),
     ),
   },

@@ -107,6 +107,7 @@ describe('test/journeys/start', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
+    ['SIGHUP', 129],
   ] as const)(
     'a command that %s ended before it was done says so by its exit code',
     async (signal, code) => {

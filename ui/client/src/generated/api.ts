@@ -4201,7 +4201,7 @@ export interface components {
             providerAppId?: string;
             /** @description Accepted for compatibility; every flow is protected by a single-use state. */
             enableCSRFProtection?: boolean;
-            /** @description Where the browser goes afterwards, with `connectionId` or `error`. Its origin must be in the operator's list. */
+            /** @description Where the browser goes afterwards, with `connectionId` or `error`. Its origin must be in the operator's list or among the `allowedOrigins` of the project. */
             returnUrl?: string;
         };
         /** ObjectMetadata */
