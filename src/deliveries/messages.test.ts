@@ -183,9 +183,9 @@ describe('deliveries/messages', () => {
       keeper.start();
       await keeper.stop();
     };
-    await keep(4);
-    expect(await parts()).toBe(2);
     await keep(3);
+    expect(await parts()).toBe(2);
+    await keep(2);
     expect(await parts()).toBe(0);
   });
 });
