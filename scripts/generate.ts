@@ -56,7 +56,7 @@ function configurationPage(): string {
   );
   return `# Configuration
 
-Read once from the environment when the process starts; all faults of single variables are reported at once, then what contradicts, and an unknown \`SVC_\` name is a fault. Each
+Read once from the environment when the process starts; all faults of single variables are reported at once, then those that contradict one another, and an unknown \`SVC_\` name is a fault. Each
 variable may also be given as \`NAME_FILE\`, a path whose content is the value. This page comes from \`src/config.ts\`.
 
 | variable | default | meaning |

@@ -116,7 +116,7 @@ function stopOnSignal(command: Command, { config, log, health }: Process, stop: 
       },
     );
   };
-  // The last one comes when the terminal is gone.
+  // SIGHUP comes when the terminal is gone.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 

@@ -1,7 +1,8 @@
 import { Connection } from './connection.ts';
 import { connectionSettings } from './database.ts';
 
-// A start of the server tells two servers apart, an object id two databases of one. Where tables are found is told by those that are there.
+// A start of the server tells two servers apart, an object id two databases of one. The schema is that of the table `migrations`;
+// before there is one, that in which it would be made.
 const identity = `SELECT current_database() AS name, concat_ws('/', oid, pg_postmaster_start_time()) AS id,
     coalesce((SELECT c.relnamespace::regnamespace::text FROM pg_class c WHERE c.oid = to_regclass('migrations')), current_schema(), 'none') AS schema
   FROM pg_database WHERE datname = current_database()`;

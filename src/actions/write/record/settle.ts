@@ -11,6 +11,7 @@ import {
 import { abilitiesOf, type Failure, type RecordOutcome, type WriteKind } from '../../../providers/index.ts';
 import { isPending, mayTryAgain, nextStep, type RetryPolicy } from './next-step.ts';
 import { refusalsAmong } from '../send/attempt-upsert.ts';
+import { isOneCall } from '../send/one-call.ts';
 import type { ItemResult } from '../send/sender.ts';
 import { describeEnd, describeProgress, describeResult } from './sentence.ts';
 
@@ -156,8 +157,9 @@ function isUpsert({ request }: WorkItem): boolean {
 
 /** All or none of which is done. */
 function isOneUpsert(item: WorkItem): boolean {
-  const { partialOnly } = abilitiesOf(placeOf(item.request).provider ?? '');
-  return isUpsert(item) && item.request['allOrNone'] === true && !partialOnly.includes('upsert');
+  const allOrNone = item.request['allOrNone'] === true;
+  const abilities = abilitiesOf(placeOf(item.request).provider ?? '');
+  return isUpsert(item) && isOneCall({ kind: 'upsert', allOrNone }, abilities);
 }
 
 /** A record that the sender forgot was perhaps sent. */

@@ -109,12 +109,10 @@ export function afterUpsert(
 ): RecordOutcome {
   if (outcome.kind === 'applied')
     return earlier?.category === 'unknownOutcome' ? unlessOurs(outcome) : outcome;
+  if (outcome.kind !== 'unknown') return outcome;
   const { failure } = outcome;
-  if (outcome.kind === 'unknown') {
-    const retryAfterMs = Math.max(failure.retryAfterMs ?? 0, waitMs);
-    return { kind: 'unknown', failure: { ...failure, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) } };
-  }
-  return outcome;
+  const retryAfterMs = Math.max(failure.retryAfterMs ?? 0, waitMs);
+  return { kind: 'unknown', failure: { ...failure, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) } };
 }
 
 /**

@@ -3,7 +3,10 @@ import type { PlannedRecord } from '../prepare/stored.ts';
 import type { WriteJob } from './job.ts';
 
 /** Whether the records stand or fall together: not where the provider commits what it can, whatever is asked. */
-export function isOneCall({ allOrNone, kind }: WriteJob, { partialOnly = [] }: Connector): boolean {
+export function isOneCall(
+  { allOrNone, kind }: Pick<WriteJob, 'allOrNone' | 'kind'>,
+  { partialOnly = [] }: Pick<Connector, 'partialOnly'>,
+): boolean {
   return allOrNone && !partialOnly.includes(kind);
 }
 
