@@ -36,10 +36,14 @@ export function Configure(props: ConfigureProps): ReactNode {
   const [isDone, setDone] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => props.onEntered(state.isChanged), [state.isChanged]);
+  const [opened, setOpened] = useState(0);
+  // The page that opens is read out, and begins where the eye is: at once, so that nothing typed into it is left.
+  useEffect(() => {
+    if (opened > 0) heading.current?.focus();
+  }, [opened]);
   const go = (next: Step | undefined): void => {
     setStep(next);
-    // The page that opens is read out, and begins where the eye is.
-    setTimeout(() => heading.current?.focus());
+    setOpened((times) => times + 1);
   };
   // What has to be mended is opened.
   useEffect(() => {
