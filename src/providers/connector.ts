@@ -152,13 +152,16 @@ export interface ResolveAbility {
     fields: readonly string[],
     description?: ObjectDescription,
   ): ProviderRequest;
-  /** The records by the value asked for; a value that no record has is missing. A failure of the whole read otherwise. */
+  /**
+   * The records by the value asked for; a value that no record has is missing. `untold`: the answer does not tell of all values, so that
+   * fewer are asked for at once; of one value alone it is why that cannot be told. A failure of the whole read otherwise.
+   */
   judge(
     by: string,
     values: readonly string[],
     fields: readonly string[],
     answer: HttpAnswer,
-  ): { found: Map<string, StandingRecord[]> } | { failure: Failure };
+  ): { found: Map<string, StandingRecord[]> } | { untold: Failure } | { failure: Failure };
 }
 
 /** Writes records by a field that tells them apart: one that is not there is created. */

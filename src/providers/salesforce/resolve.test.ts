@@ -62,7 +62,7 @@ describe('src/providers/salesforce/resolve', () => {
       resolve.judge('No__c', values, [], {
         status: 200,
         headers: {},
-        body: `{"records":[{"Id":"1","CreatedDate":"2026-01-02T03:04:05Z","No__c":${row}}]}`,
+        body: `{"done":true,"records":[{"Id":"1","CreatedDate":"2026-01-02T03:04:05Z","No__c":${row}}]}`,
       });
     const found = (row: string, values: string[]) => [
       ...(judged(row, values) as { found: Map<string, unknown> }).found.keys(),
@@ -96,7 +96,7 @@ describe('src/providers/salesforce/resolve', () => {
       'key__c',
       ['a', 'b'],
       ['lastname'],
-      answer({ records: [row('1', 'A'), row('2', 'a')] }),
+      answer({ done: true, records: [row('1', 'A'), row('2', 'a')] }),
     );
     const createdAt = Date.parse('2026-01-02T03:04:05Z');
     expect(read).toEqual({
@@ -117,11 +117,18 @@ describe('src/providers/salesforce/resolve', () => {
     ['half an answer', { status: 200, headers: {}, body: '{"records":[' }, { category: 'providerDown' }],
     [
       'a record without its value',
-      answer({ records: [{ Id: '1', CreatedDate: '2026-01-02T03:04:05Z' }] }),
+      answer({ done: true, records: [{ Id: '1', CreatedDate: '2026-01-02T03:04:05Z' }] }),
       {},
     ],
+    ['an answer that does not say whether it is whole', answer({ records: [] }), {}],
     ['a field that is gone', answer([{ errorCode: 'INVALID_FIELD' }], 400), { retryable: false }],
   ])('%s is no "not there"', (_what, given, failure) => {
     expect(resolve.judge('Key__c', ['a'], [], given)).toMatchObject({ failure });
+  });
+  test('an answer that goes on on another page tells of no value', () => {
+    const page = answer({ totalSize: 2_001, done: false, nextRecordsUrl: '/next', records: [] });
+    expect(resolve.judge('Key__c', ['a', 'b'], [], page)).toMatchObject({
+      untold: { category: 'conflict', retryable: false },
+    });
   });
 });

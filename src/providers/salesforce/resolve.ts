@@ -1,6 +1,6 @@
 import { bodyOf, comparable, idOf, isObject, isSuccess, objectsIn, pickFields, textOf } from '../answer.ts';
 import type { ObjectDescription, ResolveAbility, StandingRecord } from '../connector.ts';
-import { invalidCall } from '../failure.ts';
+import { final, invalidCall, type Failure } from '../failure.ts';
 import { fieldNamed } from '../read.ts';
 import { failureOf } from './failure.ts';
 import { isFieldName, queryPath } from './paths.ts';
@@ -43,7 +43,8 @@ export const resolve: ResolveAbility = {
   judge(by, values, fields, answer) {
     const body = isSuccess(answer) ? bodyOf(answer) : undefined;
     const rows = isObject(body) ? objectsIn(body['records']) : undefined;
-    if (!rows) return { failure: failureOf(answer) };
+    if (!isObject(body) || !rows || typeof body['done'] !== 'boolean') return { failure: failureOf(answer) };
+    if (!body['done']) return { untold: tooMany(by) };
     const found = new Map<string, StandingRecord[]>();
     for (const row of rows) {
       const recordId = idOf(row['Id']);
@@ -59,6 +60,12 @@ export const resolve: ResolveAbility = {
     return { found };
   },
 };
+
+/** A page has 2,000 records; what else stands there is on the next one. */
+function tooMany(by: string): Failure {
+  const message = `more records than one page of Salesforce holds have this ${by}, so that it tells none of them from the others`;
+  return { ...final('conflict'), message };
+}
 
 /** A value as SOQL writes it for the field, a text where nothing tells its type; undefined where the field cannot hold it. */
 function literalIn(

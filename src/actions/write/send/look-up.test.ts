@@ -12,8 +12,9 @@ describe('src/actions/write/send/look-up', () => {
   beforeAll(async () => {
     sim = await startSimulated('salesforce', startSalesforce);
     const number = { name: 'No__c', type: 'double', externalId: true, idLookup: true, unique: true };
+    const shared = { name: 'Shared__c', type: 'string', externalId: true, idLookup: true, unique: false };
     const text = { name: 'Ext__c', type: 'string', externalId: true, idLookup: true, unique: true };
-    await sim.control('POST', '/schema', { fields: { Contact: [number, text] } });
+    await sim.control('POST', '/schema', { fields: { Contact: [number, text, shared] } });
   });
   afterAll(() => sim?.close());
 
@@ -109,6 +110,28 @@ describe('src/actions/write/send/look-up', () => {
       expect([calls.map(({ method }) => method), shown]).toEqual([['GET', 'PATCH'], undefined]);
     },
   );
+
+  test('a record that stands on a later page of the look is not taken for missing', async () => {
+    const rows = Array.from({ length: 2_001 }, () => ({ LastName: 'S', Shared__c: 'of many' }));
+    const own = { LastName: 'S', Shared__c: 'of one', Title: 'Filled' };
+    await sim.control('POST', '/data', { object: 'Contact', records: [...rows, own] });
+    const conditional = (key: string): PlannedRecord => {
+      const fields = { Shared__c: key, LastName: 'S', Title: 'T' };
+      return { key, fields, onUpdate: { fields, ifEmpty: ['Title'] } };
+    };
+    const records = ['of none', 'of many', 'of one'].map(conditional);
+    const { result, effects } = await sim.during(() => execute(by('Shared__c'), records));
+    expect(result).toMatchObject([
+      { kind: 'applied', created: true },
+      { kind: 'notApplied', failure: { category: 'conflict', retryable: false } },
+      { kind: 'applied', created: false },
+    ]);
+    expect(result[1]).toHaveProperty('failure.message', expect.stringContaining('Shared__c'));
+    expect(effects.map(({ kind, fields }) => [kind, fields?.['Title']])).toEqual([
+      ['create', 'T'],
+      ['update', undefined],
+    ]);
+  });
 
   test('an update of a name that no field can have is refused before anything is read', async () => {
     const fields = { LastName: 'U', 'Last Name': 'U' };

@@ -19,7 +19,7 @@ import type { WriteContext, WriteJob } from './job.ts';
 const fieldsPerRead = 50;
 
 /** What an answer too large to be read is asked for again in. */
-export function halvesOf(list: readonly string[]): string[][] {
+export function halvesOf<Item>(list: readonly Item[]): Item[][] {
   return inParts(list, Math.ceil(list.length / 2));
 }
 
@@ -82,7 +82,7 @@ function lookOf(
   return { values, fields, request: ability.build(objectName, upsertBy, values, fields, description) };
 }
 
-function inParts(list: readonly string[], size: number): string[][] {
+function inParts<Item>(list: readonly Item[], size: number): Item[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
     list.slice(at * size, (at + 1) * size),
   );
@@ -134,9 +134,10 @@ export async function settleConditional(
   return toSend;
 }
 
-/** What stands there, by the folded key; and the names that the provider refuses to read. */
+/** What stands there, or why that cannot be told, by the folded key; and the names that the provider refuses to read. */
 interface Found {
   standing: Map<string, Standing>;
+  untold: Map<string, Failure>;
   refused: Map<string, Failure>;
 }
 
@@ -148,9 +149,9 @@ async function lookUp(
   context: WriteContext,
   description: ObjectDescription | undefined,
 ): Promise<{ found: Found } | { failure: Failure }> {
-  const standing: Found['standing'] = new Map();
+  const all: Found = { standing: new Map(), untold: new Map(), refused };
   for (const { values, fields } of parts) {
-    const ask = (part: string[]): Promise<Judged> =>
+    const ask = (part: string[]): Promise<Told | { failure: Failure }> =>
       askFor(job, ability, lookOf(job, ability, values, part, description), context, description);
     const read = await readByFields(fields, ask);
     if ('failure' in read) return read;
@@ -158,38 +159,56 @@ async function lookUp(
     // Whether they stand there must be known also where none of the fields can be read.
     const last = read.found.length === 0 ? await ask([]) : undefined;
     if (last && 'failure' in last) return last;
-    for (const { found } of last ? [last] : read.found) merge(standing, found);
+    for (const told of last ? [last] : read.found) merge(all, told);
   }
-  return { found: { standing, refused } };
+  return { found: all };
 }
 
-type Judged = ReturnType<ResolveAbility['judge']>;
+/** What was found by the value asked for, and why it cannot be told of others. */
+interface Told {
+  found: Map<string, StandingRecord[]>;
+  untold: Map<string, Failure>;
+}
 
-/** Values whose answer is too large to be read are asked for in halves. */
+/** Values whose answer is too large to be read, or does not tell of all of them, are asked for in halves. */
 async function askFor(
   job: WriteJob,
   ability: ResolveAbility,
   { values, fields, request }: Look,
   context: WriteContext,
   description: ObjectDescription | undefined,
-): Promise<Judged> {
+): Promise<Told | { failure: Failure }> {
   if (!context.mayStillSend()) return { failure: withheld };
-  const result = await sendOrExplain(context, request);
-  if ('failure' in result) return result;
-  if ('answer' in result) return ability.judge(job.upsertBy ?? '', values, fields, result.answer);
-  if (result.fault.kind !== 'tooLarge' || values.length < 2) return { failure: failureOfRead(result.fault) };
-  const found = new Map<string, StandingRecord[]>();
+  const judged = judgeLook(job, ability, { values, fields }, await sendOrExplain(context, request));
+  if ('failure' in judged) return judged;
+  const told: Told = { found: new Map(), untold: new Map() };
+  if ('found' in judged) return { ...told, found: judged.found };
+  if (values.length < 2) return { ...told, untold: new Map(values.map((one) => [one, judged.untold])) };
   for (const part of halvesOf(values)) {
     const look = lookOf(job, ability, part, fields, description);
     const read = await askFor(job, ability, look, context, description);
     if ('failure' in read) return read;
-    for (const [value, standing] of read.found) found.set(value, standing);
+    for (const [one, standing] of read.found) told.found.set(one, standing);
+    for (const [one, failure] of read.untold) told.untold.set(one, failure);
   }
-  return { found };
+  return told;
 }
 
-function merge(standing: Found['standing'], found: ReadonlyMap<string, readonly StandingRecord[]>): void {
-  for (const [value, [one]] of found) {
+function judgeLook(
+  { upsertBy = '' }: WriteJob,
+  ability: ResolveAbility,
+  { values, fields }: Pick<Look, 'values' | 'fields'>,
+  result: Awaited<ReturnType<typeof sendOrExplain>>,
+): ReturnType<ResolveAbility['judge']> {
+  if ('failure' in result) return result;
+  if ('answer' in result) return ability.judge(upsertBy, values, fields, result.answer);
+  const failure = failureOfRead(result.fault);
+  return result.fault.kind === 'tooLarge' ? { untold: failure } : { failure };
+}
+
+function merge({ standing, untold }: Found, told: Told): void {
+  for (const [value, failure] of told.untold) untold.set(foldedKey(value), failure);
+  for (const [value, [one]] of told.found) {
     if (!one) continue;
     const before = standing.get(foldedKey(value));
     const fields = { ...before?.fields, ...one.fields };
@@ -203,7 +222,10 @@ function settleOne(
   found: Found,
   { connector }: WriteContext,
 ): { record: PlannedRecord } | RecordOutcome {
-  const standing = found.standing.get(foldedKey(record.key ?? ''));
+  const key = foldedKey(record.key ?? '');
+  const untold = found.untold.get(key);
+  if (untold && onUpdate) return { kind: 'notApplied', failure: untold };
+  const standing = found.standing.get(key);
   if (!standing || !onUpdate) return { record };
   const failure = refusalOf(onUpdate.ifEmpty, found);
   if (failure) return { kind: 'notApplied', failure };

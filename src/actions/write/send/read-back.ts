@@ -11,6 +11,7 @@ import {
   type StandingRecord,
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
+import { halvesOf } from './look-up.ts';
 import { inParts, weightOf } from './weight.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import {
@@ -124,9 +125,15 @@ interface Reader {
 async function readRound(reader: Reader, searched: readonly Lost[]): Promise<Lost[]> {
   const seen: Seen[] = [];
   for (const [by, group] of Map.groupBy(searched, ({ search }) => search.key.name)) {
-    for (const part of inParts(group, reader.ability.valuesPerRead, ({ record }) => weightOf(record))) {
+    const parts = inParts(group, reader.ability.valuesPerRead, ({ record }) => weightOf(record));
+    for (const part of parts) {
       const read = await readValues(reader, by, part);
       if (read === 'later') continue;
+      if (read === 'fewer') {
+        // The loop comes to what is added.
+        parts.push(...halvesOf(part));
+        continue;
+      }
       if (!('found' in read)) {
         for (const { at } of part) reader.verdicts.set(at, read);
         continue;
@@ -186,11 +193,12 @@ function isTold({ verdicts, claimed }: Reader, { at }: Lost, outcome: RecordOutc
 
 const firstPauseMs = 250;
 
+/** `fewer`: the answer does not tell of so many at once. */
 async function readValues(
   reader: Reader,
   by: string,
   part: readonly Lost[],
-): Promise<Read | Barred | Shut | 'later'> {
+): Promise<Read | Barred | Shut | 'later' | 'fewer'> {
   const { ability, objectName, fields, context } = reader;
   const values = [...new Set(part.map(({ search }) => search.value))];
   for (let attempt = 1; attempt <= context.tries && !context.signal.aborted; attempt++) {
@@ -200,6 +208,7 @@ async function readValues(
     const read = 'answer' in result ? ability.judge(by, values, fields, result.answer) : undefined;
     if (read && 'found' in read && 'answer' in result)
       return { found: read.found, answeredAt, date: headerOf(result.answer, 'date') };
+    if (read && 'untold' in read && part.length > 1) return 'fewer';
     const failure = failureOfLook(result, read);
     if (!failure.retryable) return verdictOf(failure);
   }
@@ -208,10 +217,11 @@ async function readValues(
 
 function failureOfLook(
   result: Awaited<ReturnType<typeof sendOrExplain>>,
-  read: { failure: Failure } | { found: unknown } | undefined,
+  read: ReturnType<ResolveAbility['judge']> | undefined,
 ): Failure {
   if ('fault' in result) return failureOfRead(result.fault);
   if ('failure' in result) return result.failure;
+  if (read && 'untold' in read) return read.untold;
   return read && 'failure' in read ? read.failure : unreadable;
 }
 

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSalesforce } from '../../../../simulator/salesforce/index.ts';
+import type { PlannedRecord } from '../prepare/stored.ts';
+import { readBack } from './read-back.ts';
+import { startSimulated, type Simulated } from './simulated.fixture.ts';
+
+describe('src/actions/write/send/read-back', () => {
+  let sim: Simulated;
+  beforeAll(async () => {
+    sim = await startSimulated('salesforce', startSalesforce);
+    const shared = { name: 'Shared__c', type: 'string', externalId: true, idLookup: true, unique: false };
+    await sim.control('POST', '/schema', { fields: { Contact: [shared] } });
+  });
+  afterAll(() => sim?.close());
+
+  const look = (records: readonly PlannedRecord[], startedAt: number) =>
+    readBack(
+      'Contact',
+      records.map((record) => ({ record, startedAt, quiet: true })),
+      { ...sim.context('Contact'), twice: false, claimed: [] },
+    );
+
+  test('what was created is found on a later page, too; of a value with more records than a page nothing is told', async () => {
+    const startedAt = Date.now();
+    const records = ['of none', 'of many', 'of one'].map((Shared__c): PlannedRecord => ({
+      fields: { LastName: 'S', Shared__c },
+    }));
+    const rows = Array.from({ length: 2_001 }, () => ({ LastName: 'Other', Shared__c: 'of many' }));
+    const { ids } = await sim.control<{ ids: string[] }>('POST', '/data', {
+      object: 'Contact',
+      records: [...rows, records[2]?.fields],
+    });
+    expect(await look(records, startedAt)).toMatchObject([
+      { absent: { value: 'of none' }, surely: true },
+      { barred: { category: 'conflict' } },
+      { kind: 'applied', recordId: ids.at(-1) },
+    ]);
+  });
+});
