@@ -64,9 +64,17 @@ describe('src/providers/hubspot/resolve', () => {
       { category: 'providerDown' },
     ],
     ['a record without its properties', answer({ results: [{ ...contact('1', {}), properties: [] }] }), {}],
-    ['a record that has none of the values', answer({ results: [contact('1', { email: 'b@b.co' })] }), {}],
     ['a record without its time', answer({ results: [{ id: '1', properties: {} }] }), {}],
   ])('%s is no "not there"', (_what, given, failure) => {
     expect(resolve.judge('email', ['a@b.co'], [], given)).toMatchObject({ failure });
+  });
+  test('a record that has none of the values leaves open which of them stands there', () => {
+    const read = resolve.judge(
+      'email',
+      ['a@b.co'],
+      [],
+      answer({ results: [contact('1', { email: 'b@b.co' })] }),
+    );
+    expect(read).toMatchObject({ untold: { category: 'providerDown' } });
   });
 });

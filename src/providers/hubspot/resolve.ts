@@ -42,8 +42,12 @@ export const resolve: ResolveAbility = {
       const createdAt = Date.parse(textOf(raw['createdAt']) ?? '');
       const own = new Set([properties[by], ...emailsIn(properties[moreEmails])].map(comparable));
       const asked = values.filter((one) => own.has(comparable(one)));
-      // A record that has none of the values says that the answer is another one's.
-      if (asked.length === 0 || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
+      if (Number.isNaN(createdAt)) return { failure: failureOf(answer) };
+      // It is not known which of the values stands there, or the answer is another one's.
+      if (asked.length === 0)
+        return {
+          untold: { ...failureOf(answer), message: `HubSpot answered with a record of another ${by}` },
+        };
       // A property without a value may be left away.
       const unset = Object.fromEntries(fields.map((name) => [name, null]));
       const standing = { recordId, createdAt, fields: { ...unset, ...pickFields(properties, fields) } };

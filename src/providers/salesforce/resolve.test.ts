@@ -115,11 +115,7 @@ describe('src/providers/salesforce/resolve', () => {
   test.each([
     ['a limit', answer([{ errorCode: 'REQUEST_LIMIT_EXCEEDED' }], 403), { category: 'rateLimit' }],
     ['half an answer', { status: 200, headers: {}, body: '{"records":[' }, { category: 'providerDown' }],
-    [
-      'a record without its value',
-      answer({ done: true, records: [{ Id: '1', CreatedDate: '2026-01-02T03:04:05Z' }] }),
-      {},
-    ],
+    ['a record without its id', answer({ done: true, records: [{ Key__c: 'a' }] }), {}],
     ['an answer that does not say whether it is whole', answer({ records: [] }), {}],
     ['a field that is gone', answer([{ errorCode: 'INVALID_FIELD' }], 400), { retryable: false }],
   ])('%s is no "not there"', (_what, given, failure) => {
@@ -129,6 +125,35 @@ describe('src/providers/salesforce/resolve', () => {
     const page = answer({ totalSize: 2_001, done: false, nextRecordsUrl: '/next', records: [] });
     expect(resolve.judge('Key__c', ['a', 'b'], [], page)).toMatchObject({
       untold: { category: 'conflict', retryable: false },
+    });
+  });
+  describe('a record of no value that was asked for', () => {
+    const found = (own: unknown, values: string[]) =>
+      resolve.judge('Key__c', values, [], {
+        status: 200,
+        headers: {},
+        body: JSON.stringify({
+          done: true,
+          records: [{ Id: '1', CreatedDate: '2026-01-02T03:04:05Z', Key__c: own }],
+        }),
+      });
+
+    test.each([
+      ['STRASSE', ['x', 'straße'], 'straße'],
+      ['e\u0301clair', ['x', 'ÉCLAIR'], 'ÉCLAIR'],
+    ])('%s was found by the one that is alike: %j', (own, values, one) => {
+      expect(found(own, values)).toEqual({
+        found: new Map([[one, [expect.objectContaining({ recordId: '1' })]]]),
+      });
+    });
+
+    test.each([
+      ['of none', 'other', ['a']],
+      ['of several alike', 'e\u0301clair', ['ÉCLAIR', 'ECLAIR']],
+      ['without its value', undefined, ['a']],
+      ['with a number', 8, ['7']],
+    ])('leaves open which of them stands there: %s', (_what, own, values) => {
+      expect(found(own, values)).toMatchObject({ untold: { category: 'providerDown', retryable: true } });
     });
   });
 });

@@ -50,10 +50,12 @@ export const resolve: ResolveAbility = {
       const recordId = idOf(row['Id']);
       const createdAt = Date.parse(textOf(row['CreatedDate']) ?? '');
       const own = pickFields(row, [by])[by];
-      const asked = values.filter((one) => isSame(own, one));
-      // A record that has none of the values says that the answer is another one's.
-      if (recordId === undefined || Number.isNaN(createdAt) || asked.length === 0)
-        return { failure: failureOf(answer) };
+      if (recordId === undefined || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
+      const asked = askedBy(own, values);
+      if (asked.length === 0)
+        return {
+          untold: { ...failureOf(answer), message: `Salesforce answered with a record of another ${by}` },
+        };
       const standing = { recordId, createdAt, fields: pickFields(row, fields.slice(0, fieldsPerRead)) };
       for (const value of asked) found.set(value, [...(found.get(value) ?? []), standing]);
     }
@@ -76,6 +78,20 @@ function literalIn(
   const field = description && fieldNamed(description, by);
   return field ? literalOf(field, value) : quoted(value);
 }
+
+/**
+ * The values that a record was found by. Salesforce may count texts as equal that differ in more than their case: then it was found by
+ * the one that is alike, if there is one only. With none, it is not known which of the values stands there, or the answer is another one's.
+ */
+function askedBy(own: unknown, values: readonly string[]): string[] {
+  const same = values.filter((one) => isSame(own, one));
+  if (same.length > 0 || typeof own !== 'string') return same;
+  const alike = values.filter((one) => alphabet.compare(own.trim(), one) === 0);
+  return alike.length === 1 ? alike : [];
+}
+
+/** Compares letters without case, accents and ligatures. */
+const alphabet = new Intl.Collator('en', { sensitivity: 'base' });
 
 /** Salesforce shows the number 7 as 7.0, and one of many digits as the double that is next to it. */
 function isSame(standing: unknown, asked: string): boolean {

@@ -133,6 +133,21 @@ describe('src/actions/write/send/look-up', () => {
     ]);
   });
 
+  test('a record that has no value of the look fails the upsert by the value that it was found by, and no other', async () => {
+    const CreatedDate = '2026-01-02T03:04:05.000+0000';
+    const standing = { Id: '003000000000ZZZAAA', CreatedDate, Ext__c: 'another', Title: null };
+    const body = { totalSize: 1, done: true, records: [standing] };
+    await sim.fault({ method: 'GET', path: 'odd', times: 100, fault: { kind: 'status', status: 200, body } });
+    const records = ['one', 'two', 'odd', 'four'].map((key) => keyed(key, { Title: 'T' }, ['Title']));
+    expect(await execute(by('Ext__c'), records)).toMatchObject([
+      { kind: 'applied', created: true },
+      { kind: 'applied', created: true },
+      { kind: 'notApplied', failure: { category: 'providerDown', retryable: true } },
+      { kind: 'applied', created: true },
+    ]);
+    await sim.control('DELETE', '/faults');
+  });
+
   test('an update of a name that no field can have is refused before anything is read', async () => {
     const fields = { LastName: 'U', 'Last Name': 'U' };
     const [made] = await execute({ ...by(''), kind: 'create' }, [{ fields: { LastName: 'U' } }]);
