@@ -308,6 +308,8 @@ export interface Connector {
   partialOnly?: readonly WriteKind[];
   associations?: true;
   forwardHeaders?: true;
+  /** Names, in lower case, that stand in a record for something else than a field, so that no field of the name can be written. */
+  otherMembers?: readonly string[];
   /** Why no field of this name can be read; missing where any name may be asked for. Pure. */
   faultOfField?(name: string): Failure | undefined;
   currentFields?: CurrentFieldsAbility;

@@ -18,6 +18,11 @@ export function canonicalIdOf(provider: string, id: string): string {
   return connectors.get(provider)?.canonicalId?.(id) ?? id;
 }
 
+/** Whether the name stands for a field in a record that is written to the provider. */
+export function isFieldAt(provider: string, name: string): boolean {
+  return !connectors.get(provider)?.otherMembers?.includes(name.toLowerCase());
+}
+
 /** In which forms a record may be known whose id was given so, at whichever provider it stands. */
 export function formsOfId(id: string): string[] {
   const others = [...connectors.values()].flatMap((connector) => connector.idForms?.(id) ?? []);

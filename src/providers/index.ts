@@ -25,7 +25,14 @@ export type {
   WriteCall,
   WriteKind,
 } from './connector.ts';
-export { abilitiesOf, canonicalIdOf, connectorOf, formsOfId, type Abilities } from './connectors.ts';
+export {
+  abilitiesOf,
+  canonicalIdOf,
+  connectorOf,
+  formsOfId,
+  isFieldAt,
+  type Abilities,
+} from './connectors.ts';
 export { credentialHeaders, type ClearCredential } from './credential.ts';
 export { addressInputsOf } from './contradictions.ts';
 export {

@@ -7,7 +7,7 @@ import { faultOfField } from './paths.ts';
 import { read } from './read.ts';
 import { resolve } from './resolve.ts';
 import { upsert } from './upsert.ts';
-import { batchLimit, write } from './write.ts';
+import { batchLimit, otherMembers, write } from './write.ts';
 
 /** Salesforce, provider Y of §4.2.3. facts.md says where Salesforce documents what this folder relies on. */
 export const salesforce: Connector = {
@@ -17,6 +17,7 @@ export const salesforce: Connector = {
   idForms,
   batchLimit,
   forwardHeaders: true,
+  otherMembers,
   faultOfField,
   currentFields,
   resolve,

@@ -106,9 +106,12 @@ function withKey(record: WriteRecord, upsertBy = ''): JsonObject {
   );
 }
 
-/** The id is in the path or beside the fields. `attributes` could name another object than the allowed one. */
+/** `attributes` says of which object a record is: as a field it could name another one than the allowed one. */
+export const otherMembers = ['attributes'];
+
+/** The id is in the path or beside the fields. */
 function fieldsOf(record: WriteRecord, without = 'id'): JsonObject {
-  const left = new Set(['id', 'attributes', without.toLowerCase()]);
+  const left = new Set(['id', ...otherMembers, without.toLowerCase()]);
   return Object.fromEntries(Object.entries(record.fields).filter(([name]) => !left.has(name.toLowerCase())));
 }
 

@@ -81,6 +81,28 @@ describe('actions/write/plan', () => {
     expect(refusal(update('003Hs1000000001IAA'), salesforce)).toBe('planned');
   });
 
+  test('what Salesforce takes for no field is refused by its name, and is a field elsewhere', () => {
+    const record = { LastName: 'A', Attributes: { type: 'User' } };
+    expect(refusal({ record }, salesforce)).toBe('invalid-request record.Attributes');
+    const update = { type: 'update', record: { id: '003Hs1000000001', ...record } } as const;
+    expect(refusal(update, salesforce)).toBe('invalid-request record.Attributes');
+    const upsert = { type: 'upsert', upsertBy: 'LastName', record } as const;
+    expect(refusal(upsert, { ...salesforce, provider: 'salesforceJWT' })).toBe(
+      'invalid-request record.Attributes',
+    );
+    const batch = [{ record: { LastName: 'A' } }, { record: { attributes: 'x' } }];
+    expect(refusal({ ...withoutRecord, batch }, salesforce)).toBe(
+      'invalid-request batch[1].record.attributes',
+    );
+    expect(refusal({ record })).toBe('planned');
+    const inner = { LastName: 'A', Account: { attributes: { type: 'Account' }, Key__c: '1' } };
+    expect(refusal({ record: inner }, salesforce)).toBe('planned');
+    const before = [{ slot: 3, record: { fields: record } }];
+    expect(planAgain('create', before, scope(salesforce))).toMatchObject({
+      refusal: { details: { issues: [{ name: 'records[3].Attributes' }] } },
+    });
+  });
+
   test('an id among the fields of what was planned before is refused when it is to be written again', () => {
     const again = (
       kind: 'create' | 'update' | 'upsert',

@@ -22,7 +22,7 @@ import {
   type Unsent,
 } from './fields.ts';
 import type { WriteRequest } from '../schema.ts';
-import { faultOfId, idOf, isMade, strayIds, withoutId } from './record-id.ts';
+import { faultOfId, idOf, isMade, strayFields, withoutId } from './record-id.ts';
 import type { PlannedRecord } from './stored.ts';
 import {
   asUpsert,
@@ -87,7 +87,7 @@ export function planWrite(request: WriteRequest, scope: WriteScope): { plan: Wri
     const found = collisions.map((name) => issue(`${place}.${name}`, twice));
     if (request.type === 'upsert' && record.key === undefined)
       found.push(issue(`${place}.${request.upsertBy}`, keyMissing));
-    const strays = strayIds(request.type, record, scope.provider);
+    const strays = strayFields(request.type, record, scope.provider);
     found.push(...strays.map(([name, detail]) => issue(`${place}.${name}`, detail)));
     if (request.type === 'update' && isBare(items[index], record)) found.push(issue(place, nothingToWrite));
     return found;
@@ -160,7 +160,7 @@ function refuseStrays(
   provider: string,
 ): Problem | undefined {
   const issues = records.flatMap(({ slot, record }) =>
-    strayIds(kind, record, provider).map(([name, detail]) => issue(`records[${slot}].${name}`, detail)),
+    strayFields(kind, record, provider).map(([name, detail]) => issue(`records[${slot}].${name}`, detail)),
   );
   if (issues.length === 0) return undefined;
   const remedy = 'What was planned stays as it is: send what is to be done in a new write.';

@@ -1,6 +1,6 @@
 import { isExactNumber } from '../../../kit/json.ts';
 import { maxRecordIdLength } from '../../../operations/schema.ts';
-import { canonicalIdOf, type WriteKind } from '../../../providers/index.ts';
+import { canonicalIdOf, isFieldAt, type WriteKind } from '../../../providers/index.ts';
 import type { PlannedRecord } from './stored.ts';
 
 /** Whether a write of the type may make a record. */
@@ -13,11 +13,13 @@ const givenByProvider =
 
 const otherId = 'is another id than the one that the record is updated by; send `id` alone';
 
+const noField = 'is no field: the provider takes it for something else; leave it away';
+
 /**
- * The names under which a record holds an id among its fields, in whatever case, and what is wrong with it. A connector leaves it away:
- * a create would make a second record where one was to be changed. The record's own id once more is no loss.
+ * The names under which a record holds something else than a field among its fields, in whatever case, and what is wrong with it: a connector
+ * leaves it away. Without its id a create would make a second record where one was to be changed; its own id once more is no loss.
  */
-export function strayIds(
+export function strayFields(
   kind: WriteKind,
   { id = '', fields, onUpdate }: PlannedRecord,
   provider: string,
@@ -26,10 +28,11 @@ export function strayIds(
     kind === 'update' &&
     isRecordId(value) &&
     canonicalIdOf(provider, idOf({ id: value })) === canonicalIdOf(provider, id);
-  const strays = Object.entries({ ...onUpdate?.fields, ...fields })
-    .filter(([name, value]) => name.toLowerCase() === 'id' && !isOwn(value))
-    .map(([name]) => name);
-  return strays.map((name) => [name, isMade(kind) ? givenByProvider : otherId]);
+  return Object.entries({ ...onUpdate?.fields, ...fields }).flatMap(([name, value]): [string, string][] => {
+    if (!isFieldAt(provider, name)) return [[name, noField]];
+    if (name.toLowerCase() !== 'id' || isOwn(value)) return [];
+    return [[name, isMade(kind) ? givenByProvider : otherId]];
+  });
 }
 
 export function withoutId({ id: _id, ...others }: Record<string, unknown>): Record<string, unknown> {
