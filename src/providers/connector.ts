@@ -106,6 +106,8 @@ export interface UniqueField {
   name: string;
   /** True when the provider refuses a second record with the value; false when the value is unique by convention only. */
   enforced: boolean;
+  /** Values that differ in their case alone are different ones. */
+  caseSensitive?: true;
 }
 
 /** The fields of one object at the provider, for one connection. */
@@ -161,6 +163,7 @@ export interface ResolveAbility {
     values: readonly string[],
     fields: readonly string[],
     answer: HttpAnswer,
+    description?: ObjectDescription,
   ): { found: Map<string, StandingRecord[]> } | { untold: Failure } | { failure: Failure };
 }
 

@@ -66,11 +66,12 @@ export function upsertMany(context: ApiContext): Reply {
     if (value === '' || value === 'null') {
       return { ok: false, errors: [writeError('MISSING_ARGUMENT', `${f.name} not specified`, [f.name])] };
     }
-    if (seen.has(value.toLowerCase())) {
+    const text = f.caseSensitive ? value : value.toLowerCase();
+    if (seen.has(text)) {
       const message = `Duplicate external id specified: ${value}`;
       return { ok: false, errors: [writeError('DUPLICATE_VALUE', message, [f.name])] };
     }
-    seen.add(value.toLowerCase());
+    seen.add(text);
     const ids = upsertMatches(write.store, object, f, value);
     if (ids.length < 2) return upsertRecord(write, object, f, value, item.record);
     const message = `${f.name}: more than one record found for external id field: [${ids.join(', ')}]`;

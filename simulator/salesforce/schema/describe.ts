@@ -120,7 +120,7 @@ function describeField(f: Field): Record<string, unknown> {
     autoNumber: f.autoNumber,
     byteLength: f.length * 3,
     calculated: f.calculated,
-    caseSensitive: false,
+    caseSensitive: f.caseSensitive,
     compoundFieldName: f.compoundFieldName,
     controllerName: null,
     createable: f.createable,

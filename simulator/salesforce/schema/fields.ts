@@ -37,6 +37,8 @@ export type Field = {
   unique: boolean;
   externalId: boolean;
   idLookup: boolean;
+  /** Of a unique text: values that differ in their case are different ones. */
+  caseSensitive: boolean;
   nameField: boolean;
   picklist: string[];
   /** Labels of values that are shown under another name than their own; `toLabel()` reads them. */
@@ -87,6 +89,7 @@ export function field(name: string, type: FieldType, extra: Partial<Field> = {})
     unique: false,
     externalId: false,
     idLookup: false,
+    caseSensitive: false,
     nameField: false,
     picklist: [],
     labels: {},

@@ -60,14 +60,14 @@ function compileCompare(scope: Scope, resolved: Resolved, operator: Comparison, 
   if (literal.kind === 'macro') return compileSpan(scope, resolved, operator, literal);
   const wanted = literalValue(field, literal);
   if (wanted === null) return (row) => (get(row) === null) === (operator === '=');
-  if (operator === '=') return (row) => comparable(get(row)) === wanted;
-  if (operator === '!=') return (row) => comparable(get(row)) !== wanted;
+  if (operator === '=') return (row) => comparable(field, get(row)) === wanted;
+  if (operator === '!=') return (row) => comparable(field, get(row)) !== wanted;
   // Ids sort with regard to case, digits before capitals before small letters, as in ORDER BY.
   if (field.type === 'id' || field.type === 'reference') {
     const id = normalizeId(literal.text) ?? null;
     return (row) => ordered(get(row), operator, id);
   }
-  return (row) => ordered(comparable(get(row)), operator, wanted);
+  return (row) => ordered(comparable(field, get(row)), operator, wanted);
 }
 
 function ordered(value: Value, operator: Comparison, wanted: Value): boolean {
@@ -77,9 +77,9 @@ function ordered(value: Value, operator: Comparison, wanted: Value): boolean {
   return operator === '>' ? value > wanted : value >= wanted;
 }
 
-/** Text compares without regard to case. */
-function comparable(value: Value): Value {
-  return typeof value === 'string' ? value.toLowerCase() : value;
+/** Text compares without regard to case, unless the field regards it. */
+function comparable({ caseSensitive }: Field, value: Value): Value {
+  return typeof value === 'string' && !caseSensitive ? value.toLowerCase() : value;
 }
 
 function compileSpan(scope: Scope, { get, field }: Resolved, operator: Comparison, literal: Literal): Test {
@@ -139,8 +139,8 @@ function compileIn(
       checkLiteral(scope, field, literal);
       wanted.add(literalValue(field, literal));
     }
-  } else for (const value of sub(scope, condition.values)) wanted.add(comparable(value));
-  return (row) => wanted.has(comparable(get(row))) !== condition.negated;
+  } else for (const value of sub(scope, condition.values)) wanted.add(comparable(field, value));
+  return (row) => wanted.has(comparable(field, get(row))) !== condition.negated;
 }
 
 /** `INCLUDES('A;B', 'C')`: has both A and B, or has C. */
@@ -206,7 +206,7 @@ function checkLiteral(scope: Scope, field: Field, literal: Literal): void {
   }
 }
 
-/** The stored form of a literal, lower case; the empty text is null. */
+/** The stored form of a literal, lower case unless the field regards case; the empty text is null. */
 function literalValue(field: Field, literal: Literal): Value {
   if (literal.kind === 'null' || literal.text === '') return null;
   if (literal.kind === 'number') return Number(literal.text);
@@ -215,5 +215,5 @@ function literalValue(field: Field, literal: Literal): Value {
     return formatDatetime(parseDatetime(literal.text.toUpperCase()) ?? 0).toLowerCase();
   if (field.type === 'id' || field.type === 'reference')
     return normalizeId(literal.text)?.toLowerCase() ?? null;
-  return literal.text.replaceAll(/\\([%_])/g, '$1').toLowerCase();
+  return comparable(field, literal.text.replaceAll(/\\([%_])/g, '$1'));
 }

@@ -123,10 +123,12 @@ export function deletions(
   return found;
 }
 
-/** Live ids whose indexed field has this value, ignoring case. */
+/** Live ids whose indexed field has this value, ignoring case unless the field regards it. */
 export function lookup(store: Store, object: SObject, f: Field, value: Value): string[] {
   if (value === null) return [];
-  return [...(indexOf(tableOf(store, object), f).get(String(value).toLowerCase()) ?? [])];
+  const table = tableOf(store, object);
+  const found = [...(indexOf(table, f).get(String(value).toLowerCase()) ?? [])];
+  return f.caseSensitive ? found.filter((id) => table.rows.get(id)?.[f.name] === value) : found;
 }
 
 /** Writes a row (or, with undefined, removes it) and remembers how to undo that. */

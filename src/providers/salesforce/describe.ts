@@ -46,7 +46,7 @@ function uniqueFrom(fields: readonly JsonObject[]): UniqueField[] {
     .filter((field) => is(field, 'unique') || is(field, 'externalId'))
     .flatMap((field) => {
       const name = textOf(field['name']);
-      return name === undefined ? [] : [{ name, enforced: is(field, 'unique') }];
+      return name === undefined ? [] : [uniqueFieldOf(name, field)];
     });
   return [...found.filter(({ enforced }) => enforced), ...found.filter(({ enforced }) => !enforced)];
 }
@@ -56,8 +56,16 @@ function upsertableFrom(fields: readonly JsonObject[]): UniqueField[] {
   return fields.flatMap((field) => {
     const name = textOf(field['name']);
     const isTaken = is(field, 'externalId') || is(field, 'idLookup');
-    return name === undefined || name === 'Id' || !isTaken ? [] : [{ name, enforced: is(field, 'unique') }];
+    return name === undefined || name === 'Id' || !isTaken ? [] : [uniqueFieldOf(name, field)];
   });
+}
+
+function uniqueFieldOf(name: string, field: JsonObject): UniqueField {
+  return {
+    name,
+    enforced: is(field, 'unique'),
+    ...(is(field, 'caseSensitive') ? { caseSensitive: true } : {}),
+  };
 }
 
 /** One GET; a readable success, or why not. */

@@ -127,6 +127,22 @@ describe('src/providers/salesforce/resolve', () => {
       untold: { category: 'conflict', retryable: false },
     });
   });
+  test('rows are told by their value with its case, where the field regards it', () => {
+    const description: ObjectDescription = {
+      name: 'Contact',
+      displayName: '',
+      fields: { Key__c: field('Key__c') },
+      uniqueFields: [{ name: 'Key__c', enforced: true, caseSensitive: true }],
+    };
+    const row = { Id: '1', CreatedDate: '2026-01-02T03:04:05Z', Key__c: 'A' };
+    const judged = (values: string[]) =>
+      resolve.judge('key__c', values, [], answer({ done: true, records: [row] }), description);
+    expect(judged(['a', 'A'])).toEqual({
+      found: new Map([['A', [expect.objectContaining({ recordId: '1' })]]]),
+    });
+    expect(judged(['a'])).toHaveProperty('untold');
+  });
+
   describe('a record of no value that was asked for', () => {
     const found = (own: unknown, values: string[]) =>
       resolve.judge('Key__c', values, [], {

@@ -40,7 +40,7 @@ export const resolve: ResolveAbility = {
       path: queryPath(`SELECT ${columns} FROM ${objectName} WHERE ${by} IN (${literals.join(', ')})`),
     };
   },
-  judge(by, values, fields, answer) {
+  judge(by, values, fields, answer, description) {
     const body = isSuccess(answer) ? bodyOf(answer) : undefined;
     const rows = isObject(body) ? objectsIn(body['records']) : undefined;
     if (!isObject(body) || !rows || typeof body['done'] !== 'boolean') return { failure: failureOf(answer) };
@@ -51,7 +51,7 @@ export const resolve: ResolveAbility = {
       const createdAt = Date.parse(textOf(row['CreatedDate']) ?? '');
       const own = pickFields(row, [by])[by];
       if (recordId === undefined || Number.isNaN(createdAt)) return { failure: failureOf(answer) };
-      const asked = askedBy(own, values);
+      const asked = askedBy(own, values, isCaseSensitive(description, by));
       if (asked.length === 0)
         return {
           untold: { ...failureOf(answer), message: `Salesforce answered with a record of another ${by}` },
@@ -69,6 +69,11 @@ function tooMany(by: string): Failure {
   return { ...final('conflict'), message };
 }
 
+function isCaseSensitive(description: ObjectDescription | undefined, by: string): boolean {
+  const known = description?.uniqueFields?.find(({ name }) => name.toLowerCase() === by.toLowerCase());
+  return known?.caseSensitive ?? false;
+}
+
 /** A value as SOQL writes it for the field, a text where nothing tells its type; undefined where the field cannot hold it. */
 function literalIn(
   description: ObjectDescription | undefined,
@@ -83,7 +88,8 @@ function literalIn(
  * The values that a record was found by. Salesforce may count texts as equal that differ in more than their case: then it was found by
  * the one that is alike, if there is one only. With none, it is not known which of the values stands there, or the answer is another one's.
  */
-function askedBy(own: unknown, values: readonly string[]): string[] {
+function askedBy(own: unknown, values: readonly string[], caseSensitive: boolean): string[] {
+  if (caseSensitive) return values.filter((one) => one === own);
   const same = values.filter((one) => isSame(own, one));
   if (same.length > 0 || typeof own !== 'string') return same;
   const alike = values.filter((one) => alphabet.compare(own.trim(), one) === 0);

@@ -13,8 +13,9 @@ describe('src/actions/write/send/look-up', () => {
     sim = await startSimulated('salesforce', startSalesforce);
     const number = { name: 'No__c', type: 'double', externalId: true, idLookup: true, unique: true };
     const shared = { name: 'Shared__c', type: 'string', externalId: true, idLookup: true, unique: false };
+    const exact = { ...shared, name: 'Exact__c', unique: true, caseSensitive: true };
     const text = { name: 'Ext__c', type: 'string', externalId: true, idLookup: true, unique: true };
-    await sim.control('POST', '/schema', { fields: { Contact: [number, text, shared] } });
+    await sim.control('POST', '/schema', { fields: { Contact: [number, text, shared, exact] } });
   });
   afterAll(() => sim?.close());
 
@@ -129,6 +130,21 @@ describe('src/actions/write/send/look-up', () => {
     expect(result[1]).toHaveProperty('failure.message', expect.stringContaining('Shared__c'));
     expect(effects.map(({ kind, fields }) => [kind, fields?.['Title']])).toEqual([
       ['create', 'T'],
+      ['update', undefined],
+    ]);
+  });
+
+  test('values that differ in their case are two records where the field regards it, and one otherwise', async () => {
+    const upserts = (field: string) =>
+      ['Key', 'KEY'].map((key): PlannedRecord => {
+        const fields = { [field]: key, LastName: 'C', Title: `of ${key}` };
+        return { key, fields, onUpdate: { fields, ifEmpty: ['Title'] } };
+      });
+    const made = await execute(by('Exact__c'), upserts('Exact__c'));
+    expect(made).toMatchObject(made.map(() => ({ kind: 'applied', created: true })));
+    const { effects } = await sim.during(() => execute(by('Ext__c'), upserts('Ext__c')));
+    expect(effects.map(({ kind, fields }) => [kind, fields?.['Title']])).toEqual([
+      ['create', 'of Key'],
       ['update', undefined],
     ]);
   });

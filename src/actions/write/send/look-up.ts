@@ -179,7 +179,8 @@ async function askFor(
   description: ObjectDescription | undefined,
 ): Promise<Told | { failure: Failure }> {
   if (!context.mayStillSend()) return { failure: withheld };
-  const judged = judgeLook(job, ability, { values, fields }, await sendOrExplain(context, request));
+  const result = await sendOrExplain(context, request);
+  const judged = judgeLook(job, ability, { values, fields }, result, description);
   if ('failure' in judged) return judged;
   const told: Told = { found: new Map(), untold: new Map() };
   if ('found' in judged) return { ...told, found: judged.found };
@@ -199,9 +200,10 @@ function judgeLook(
   ability: ResolveAbility,
   { values, fields }: Pick<Look, 'values' | 'fields'>,
   result: Awaited<ReturnType<typeof sendOrExplain>>,
+  description: ObjectDescription | undefined,
 ): ReturnType<ResolveAbility['judge']> {
   if ('failure' in result) return result;
-  if ('answer' in result) return ability.judge(upsertBy, values, fields, result.answer);
+  if ('answer' in result) return ability.judge(upsertBy, values, fields, result.answer, description);
   const failure = failureOfRead(result.fault);
   return result.fault.kind === 'tooLarge' ? { untold: failure } : { failure };
 }

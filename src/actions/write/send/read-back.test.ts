@@ -9,7 +9,8 @@ describe('src/actions/write/send/read-back', () => {
   beforeAll(async () => {
     sim = await startSimulated('salesforce', startSalesforce);
     const shared = { name: 'Shared__c', type: 'string', externalId: true, idLookup: true, unique: false };
-    await sim.control('POST', '/schema', { fields: { Contact: [shared] } });
+    const exact = { name: 'Exact__c', type: 'string', externalId: true, unique: true, caseSensitive: true };
+    await sim.control('POST', '/schema', { fields: { Contact: [shared, exact] } });
   });
   afterAll(() => sim?.close());
 
@@ -34,6 +35,22 @@ describe('src/actions/write/send/read-back', () => {
       { absent: { value: 'of none' }, surely: true },
       { barred: { category: 'conflict' } },
       { kind: 'applied', recordId: ids.at(-1) },
+    ]);
+  });
+
+  test('where the case of a value counts, a record is not taken for one whose value differs in it', async () => {
+    const startedAt = Date.now();
+    const records = ['key', 'KEY', 'Key'].map((Exact__c): PlannedRecord => ({
+      fields: { LastName: 'S', Exact__c },
+    }));
+    const { ids } = await sim.control<{ ids: string[] }>('POST', '/data', {
+      object: 'Contact',
+      records: records.slice(1).map(({ fields }) => fields),
+    });
+    expect(await look(records, startedAt)).toMatchObject([
+      { absent: { value: 'key' } },
+      { kind: 'applied', recordId: ids[0] },
+      { kind: 'applied', recordId: ids[1] },
     ]);
   });
 });

@@ -95,6 +95,7 @@ async function lookFor(
   const reader: Reader = {
     ability,
     objectName,
+    description,
     fields,
     isSame: sameIn(description, context.connector),
     context,
@@ -114,6 +115,7 @@ async function lookFor(
 interface Reader {
   ability: ResolveAbility;
   objectName: string;
+  description: ObjectDescription | undefined;
   fields: readonly string[];
   isSame: SameIn;
   context: ReadBackContext;
@@ -199,13 +201,14 @@ async function readValues(
   by: string,
   part: readonly Lost[],
 ): Promise<Read | Barred | Shut | 'later' | 'fewer'> {
-  const { ability, objectName, fields, context } = reader;
+  const { ability, objectName, description, fields, context } = reader;
   const values = [...new Set(part.map(({ search }) => search.value))];
   for (let attempt = 1; attempt <= context.tries && !context.signal.aborted; attempt++) {
     if (attempt > 1) await sleep(firstPauseMs * 2 ** (attempt - 2), context.signal);
     const result = await sendOrExplain(context, ability.build(objectName, by, values, fields));
     const answeredAt = Date.now();
-    const read = 'answer' in result ? ability.judge(by, values, fields, result.answer) : undefined;
+    const read =
+      'answer' in result ? ability.judge(by, values, fields, result.answer, description) : undefined;
     if (read && 'found' in read && 'answer' in result)
       return { found: read.found, answeredAt, date: headerOf(result.answer, 'date') };
     if (read && 'untold' in read && part.length > 1) return 'fewer';
