@@ -43,5 +43,6 @@ function defaultSettings(rotation: boolean): Settings {
     queryLocatorMs: 2 * 86_400_000,
     queryLocators: 200,
     bulkResultPage: 1_000_000,
+    privateObjects: [],
   };
 }

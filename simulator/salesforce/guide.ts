@@ -38,5 +38,7 @@ export const salesforceGuide: Guide = {
     bulkResultPage: 'Rows in one page of bulk results when the caller names no number.',
     queryLocatorMs: 'Life of a query locator.',
     queryLocators: 'Most open query locators; the oldest goes first.',
+    privateObjects:
+      'Objects whose records only their owners can query and read, as with private sharing. Unique fields hold among all records.',
   },
 };

@@ -55,6 +55,25 @@ describe('simulator/salesforce/knobs', () => {
     await org.sim('clock', { shiftMs: 0 });
   });
 
+  it('shows a private record to its owner alone, and holds its unique value against all', async () => {
+    const User = { Username: 'o@x.example', LastName: 'O', Email: 'o@x.example', Alias: 'o' };
+    const [OwnerId] = (await org.sim('data', { object: 'User', records: [User] })).ids;
+    const records = [{ LastName: 'Private', Company: 'X', External_Id__c: 'private', OwnerId }];
+    const [id] = (await org.sim('data', { object: 'Lead', records })).ids;
+    expect(await found("LastName = 'Private'")).toHaveLength(1);
+    await org.sim('settings', { privateObjects: ['Lead'] });
+    expect(await found("LastName = 'Private'")).toEqual([]);
+    expect((await org.api('GET', `/sobjects/Lead/${id}`)).status).toBe(404);
+    const many = await org.api('POST', '/composite/sobjects/Lead', { ids: [id], fields: ['Id'] });
+    expect(many.body).toEqual([null]);
+    const twin = { LastName: 'Twin', Company: 'X', External_Id__c: 'private' };
+    expect((await org.api('POST', '/sobjects/Lead', twin)).body[0].errorCode).toBe('DUPLICATE_VALUE');
+    const own = { ...twin, External_Id__c: 'own' };
+    expect((await org.api('POST', '/sobjects/Lead', own)).status).toBe(201);
+    expect(await found("LastName = 'Twin'")).toHaveLength(1);
+    await org.sim('settings', { privateObjects: [] });
+  });
+
   it('changes the data between two pages of a query', async () => {
     const [object, action] = ['Lead', 'create'];
     const records = Array.from({ length: 450 }, (_, i) => ({ LastName: `P${i}`, Company: 'Paged' }));

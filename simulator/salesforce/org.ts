@@ -29,6 +29,8 @@ export type Settings = {
   bulkLifeMs: number;
   /** Rows in one page of bulk query results when the caller names no number. */
   bulkResultPage: number;
+  /** Objects whose records only their owners see. Unique fields hold among all records. */
+  privateObjects: string[];
 };
 
 export type BulkFailure = { kind?: BulkJob['kind']; object?: string; times: number; message?: string };

@@ -42,3 +42,8 @@ function addUser(org: Org, user: SObject, username: string): Row {
   putRow(org.store, transaction(), user, id, row);
   return row;
 }
+
+/** Whether sharing keeps a record from a user. */
+export function isHidden(org: Org, userId: string, object: SObject, row: Row): boolean {
+  return org.settings.privateObjects.includes(object.name) && row['OwnerId'] !== userId;
+}

@@ -138,6 +138,8 @@ export interface ResolveAbility {
   settleMs: number;
   /** The provider works on one request for this many milliseconds at most: until then a create whose answer was lost may still take effect. */
   longestRequestMs: number;
+  /** A read shows every record of the account, so that one which it does not find is not there. */
+  seesAll: boolean;
   /** Times of creation are rounded down to this many milliseconds. */
   createdPrecisionMs: number;
   /** The most values of one read. */

@@ -13,6 +13,7 @@ import {
   type WriteResult,
 } from '../store/write.ts';
 import { asText } from '../text.ts';
+import { isHidden } from '../users.ts';
 import { objectBody, objectParam, param, writeContext, type ApiContext } from './context.ts';
 import { externalField, namedFields, rowJson } from './rows.ts';
 
@@ -178,7 +179,8 @@ export function retrieveMany(context: ApiContext): Reply {
     ids.map((raw) => {
       const id = normalizeId(raw);
       const row = id ? getRow(context.org.store, object, id) : undefined;
-      return row && !isDeleted(row) ? rowJson(context, object, columns, row) : null;
+      const isSeen = row && !isDeleted(row) && !isHidden(context.org, context.userId, object, row);
+      return isSeen ? rowJson(context, object, columns, row) : null;
     }),
   );
 }

@@ -6,6 +6,8 @@ import type { Plan } from '../soql/compiled.ts';
 import { planQuery, runPlan } from '../soql/plan.ts';
 import { renderGroup, renderRow, type RenderContext } from '../soql/render.ts';
 import { countRows, type Row } from '../store/store.ts';
+import type { SObject } from '../schema/object-types.ts';
+import { isHidden } from '../users.ts';
 import { param, type ApiContext, type Handler } from './context.ts';
 
 const maxPage = 2000;
@@ -17,7 +19,7 @@ export function query(deleted: boolean): Handler {
     const explained = context.call.query.get('explain');
     const soql = explained ?? context.call.query.get('q');
     if (!soql) throw apiError(400, 'MALFORMED_QUERY', 'A query string has to be specified');
-    const plan = prepare(context.org, soql, deleted);
+    const plan = prepare(context.org, soql, deleted, context.userId);
     if (explained !== null) return json(200, explain(plan, soql));
     const rows = runPlan(plan);
     if (plan.group) return json(200, groups(plan, rows));
@@ -37,9 +39,11 @@ function groups(plan: Plan, rows: Row[]): Record<string, unknown> {
   return { totalSize: rows.length, done: true, records };
 }
 
-/** Parses and checks a query; throws the error Salesforce gives for it. */
-export function prepare(org: Org, soql: string, deleted: boolean): Plan {
-  const context = { store: org.store, soql, now: org.ground.clock.now(), deleted };
+/** Parses and checks a query; throws the error Salesforce gives for it. Without a user all records are seen. */
+export function prepare(org: Org, soql: string, deleted: boolean, userId?: string): Plan {
+  const isHiddenFrom = (object: SObject, row: Row): boolean =>
+    userId !== undefined && isHidden(org, userId, object, row);
+  const context = { store: org.store, soql, now: org.ground.clock.now(), deleted, isHidden: isHiddenFrom };
   return planQuery(context, parseSoql(soql));
 }
 

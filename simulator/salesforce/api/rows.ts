@@ -8,6 +8,7 @@ import { attributes, fieldValue } from '../soql/render.ts';
 import { getRow, isDeleted, type Row } from '../store/store.ts';
 import { parseDatetime } from '../store/times.ts';
 import { createRecord, deleteRecord, updateRecord, upsertMatches, upsertRecord } from '../store/write.ts';
+import { isHidden } from '../users.ts';
 import { objectBody, objectParam, param, writeContext, type ApiContext } from './context.ts';
 
 /** POST /sobjects/{T} */
@@ -25,7 +26,7 @@ export function readRow(context: ApiContext): Reply {
   const object = objectParam(context);
   const id = normalizeId(param(context, 'id'));
   const row = id ? getRow(context.org.store, object, id) : undefined;
-  if (!row || isDeleted(row)) throw notFound();
+  if (!row || isDeleted(row) || isHidden(context.org, context.userId, object, row)) throw notFound();
   return rowReply(context, object, row);
 }
 

@@ -14,7 +14,8 @@ import { abort, jobJson, jobParam, lineEndOf, newJob, wantedState } from './jobs
 /** POST /jobs/query */
 export function createQueryJob(context: ApiContext): Reply {
   const body = objectBody(context);
-  const plan = prepare(context.org, asText(body['query'] ?? ''), body['operation'] === 'queryAll');
+  const isAll = body['operation'] === 'queryAll';
+  const plan = prepare(context.org, asText(body['query'] ?? ''), isAll, context.userId);
   checkSupported(plan);
   const job = newJob(context, 'query', body, plan.scope.object.name);
   const cells = flatten(plan.scope.store, plan.columns, '', (row) => row);

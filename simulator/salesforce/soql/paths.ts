@@ -14,6 +14,8 @@ export type Scope = {
   now: number;
   /** True for queryAll: the recycle bin counts too. */
   deleted: boolean;
+  /** What sharing keeps from the user whose query it is. */
+  isHidden: (object: SObject, row: Row) => boolean;
 };
 
 /** A path found in the schema: the lookups to follow and the field at the end. */

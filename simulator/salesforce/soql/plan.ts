@@ -13,7 +13,7 @@ import { resolvePath, type Scope } from './paths.ts';
 import { malformed, noChildren, noObject } from './problems.ts';
 
 /** Where queries are read: all of a scope but the object the query itself names. */
-type QueryContext = Pick<Scope, 'store' | 'soql' | 'now' | 'deleted'>;
+type QueryContext = Pick<Scope, 'store' | 'soql' | 'now' | 'deleted' | 'isHidden'>;
 
 /** Checks a parsed query against the schema; throws INVALID_TYPE, INVALID_FIELD or MALFORMED_QUERY. */
 export function planQuery(context: QueryContext, query: Query): Plan {
@@ -72,7 +72,7 @@ export function runPlan(plan: Plan, parentId?: string): Row[] {
   const enough = plan.compare || plan.group ? Number.POSITIVE_INFINITY : plan.limit + plan.offset;
   for (const row of source(plan, parentId)) {
     if (matched.length >= enough) break;
-    if (plan.test(row)) matched.push(row);
+    if (plan.test(row) && !plan.scope.isHidden(plan.scope.object, row)) matched.push(row);
   }
   const rows = plan.group ? plan.group(matched) : matched;
   if (plan.compare) rows.sort(plan.compare);

@@ -106,7 +106,7 @@ export const WriteRequest = Type.Object(
     onUnknown: Type.Optional(
       Type.Union([Type.Literal('fail'), Type.Literal('retry')], {
         description:
-          'What becomes of an asynchronous create whose answer is lost, where no unique field tells whether it was done: `fail` (the default) reports the unknown outcome; `retry` sends it again and may make a duplicate.',
+          'What becomes of an asynchronous create whose answer is lost, where no unique field tells whether it was done, or the provider may hide the record and admits its value twice: `fail` (the default) reports the unknown outcome; `retry` sends it again and may make a duplicate.',
       }),
     ),
     dryRun: Type.Optional(Type.Boolean({ description: 'Answers what would be sent; sends nothing.' })),

@@ -12,6 +12,7 @@ export const resolve: ResolveAbility = {
   settleMs: 3_000,
   // HubSpot's network gives a request up after 100 seconds (524; facts.md).
   longestRequestMs: 100_000,
+  seesAll: true,
   createdPrecisionMs: 1,
   valuesPerRead: 100,
   uniqueFields(objectName, description) {

@@ -16,6 +16,8 @@ export const resolve: ResolveAbility = {
   settleMs: 3_000,
   // The time limit of REST calls.
   longestRequestMs: 600_000,
+  // A query shows what sharing lets the user of the connection see.
+  seesAll: false,
   // Salesforce shows CreatedDate in whole seconds.
   createdPrecisionMs: 1_000,
   valuesPerRead,

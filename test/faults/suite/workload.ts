@@ -13,7 +13,7 @@ export interface Write {
   route: Route;
   /** One for each record, found again in the payloads, the requests and the effects. */
   markers: string[];
-  /** The provider offers a key by which a lost create can be found. */
+  /** The provider offers a key by which it becomes known what became of a lost create. */
   keyed: boolean;
   /** The record, by its id or by what it is upserted by, and the number of the change among the changes of this record. */
   target?: { id: string; order: number };
@@ -50,9 +50,11 @@ export function markersIn(text: string): string[] {
 interface Shape {
   integration: Write['integration'];
   object: string;
+  /** What stands there is found by a unique field. */
   keyed: boolean;
   /** A field for a long text. */
   long?: string;
+  onUnknown?: 'retry';
   fields(mark: string): Record<string, unknown>;
 }
 
@@ -100,6 +102,7 @@ const shapes: Record<'plain' | 'keyed' | 'loose' | 'whole', Shape[]> = {
       integration: 'salesforce-crm',
       object: 'UpsertTable__c',
       keyed: true,
+      onUnknown: 'retry',
       fields: (mark) => ({ Name: mark, ExtId__c: mark }),
     },
   ],
@@ -183,7 +186,9 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
     const markers = Array.from({ length: size }, mark);
     const long = isLong ? { [shape.long ?? '']: longText } : {};
     const records = markers.map((one) => ({ ...shape.fields(one), ...long }));
-    const { integration, object, keyed } = shape;
+    const { integration, object, onUnknown } = shape;
+    // Salesforce may hide what it has: one that is not sent again stays unknown where it is not seen.
+    const keyed = shape.keyed && !(integration === 'salesforce-crm' && route === 'synchronous');
     return {
       integration,
       object,
@@ -194,6 +199,7 @@ export function createCaller(at: number, settings: Settings, seeded: Seeded): Ca
       body: {
         ...bodyOf('create', route, records, group(route)),
         ...(allOrNone ? { batchPolicy: { allOrNone } } : {}),
+        ...(onUnknown ? { onUnknown } : {}),
       },
       ...(allOrNone ? { allOrNone } : {}),
       // The others are sent once and not repeated when there is no answer.

@@ -7,6 +7,7 @@ import type { PlannedRecord } from '../prepare/stored.ts';
 import { readBack, type LostRecord } from './read-back.ts';
 import {
   afterVerdict,
+  isSurelyAbsent,
   leftUnknown,
   maySendAgain,
   notThisTime,
@@ -176,7 +177,7 @@ async function lookForEarlier(
     } else {
       before.open.add(slot);
       if (typeof verdict === 'object' && 'absent' in verdict)
-        before.absent.set(slot, { by: verdict.absent.key.name, surely: verdict.surely });
+        before.absent.set(slot, { by: verdict.absent.key.name, surely: isSurelyAbsent(verdict) });
     }
   });
   return before;

@@ -128,7 +128,7 @@ describe.each(objects)(
       const madeElsewhere = async (ids: readonly string[]): Promise<string[]> =>
         ids.filter((one) => one === id);
       const { result, effects } = await sim.during(() =>
-        attempt([record], {}, [[0, quiet]], { madeElsewhere }),
+        attempt([record], { onUnknown: 'retry' }, [[0, quiet]], { madeElsewhere }),
       );
       expect(result).toMatchObject([{ kind: isEnforced ? 'notApplied' : 'applied' }]);
       expect(creates(effects)).toBe(isEnforced ? 0 : 1);

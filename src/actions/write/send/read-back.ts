@@ -104,7 +104,7 @@ async function lookFor(
   };
   const missing = await readRound(reader, searched);
   const setAbsent = ({ at, search, quiet }: Lost): unknown =>
-    verdicts.set(at, { absent: search, surely: quiet });
+    verdicts.set(at, { absent: search, over: quiet, hides: !ability.seesAll });
   const mayCome = missing.filter(({ quiet }) => context.twice && !quiet);
   missing.filter((one) => !mayCome.includes(one)).forEach(setAbsent);
   if (mayCome.length === 0) return;

@@ -135,7 +135,11 @@ describe('src/actions/write/resolve', () => {
   const course: Course = { mode: 'asynchronous', quietMs: 600_000 };
   const synchronous: Course = { ...course, mode: 'synchronous', onUnknown: 'retry' };
   const applied: RecordOutcome = { kind: 'applied', recordId: '7' };
-  const absent = (key: UniqueField, surely = false): Verdict => ({ absent: { key, value: 'v' }, surely });
+  const absent = (key: UniqueField, over = false, hides = false): Verdict => ({
+    absent: { key, value: 'v' },
+    over,
+    hides,
+  });
   const refused: RecordOutcome = {
     kind: 'notApplied',
     failure: { category: 'conflict', retryable: false, message: 'exists' },
@@ -194,6 +198,45 @@ describe('src/actions/write/resolve', () => {
       expect(afterVerdict(unknown, surely, synchronous)).toMatchObject({
         kind: 'notApplied',
         failure: { category: 'providerDown', retryable: true },
+      });
+  });
+
+  const retry: Course = { ...course, onUnknown: 'retry' };
+  test.each([
+    { key: email, over: false, by: course, again: true, end: 'sent again' },
+    { key: email, over: true, by: course, again: true, end: 'sent again' },
+    { key: external, over: false, by: course, again: false, end: 'waits' },
+    { key: external, over: true, by: course, again: false, end: 'ends' },
+    { key: external, over: false, by: retry, again: false, end: 'waits' },
+    { key: external, over: true, by: retry, again: true, end: 'sent again' },
+    { key: email, over: false, by: synchronous, again: false, end: 'waits' },
+    { key: email, over: true, by: synchronous, again: false, end: 'ends' },
+    { key: external, over: true, by: synchronous, again: false, end: 'ends' },
+  ])(
+    'what a provider may hide is not called absent: $key.name, can come no more $over, $by.mode, $by.onUnknown: $end',
+    ({ key, over, by, again, end }) => {
+      const verdict = absent(key, over, true);
+      expect(maySendAgain(verdict, by)).toBe(again);
+      const judged = afterVerdict(unknown, verdict, by);
+      const { pending, quiet, message } = (judged as { failure: Failure }).failure;
+      expect(judged).toMatchObject({ kind: 'unknown', failure: { retryable: false, lookedUpBy: key.name } });
+      expect([pending ?? false, quiet ?? false]).toEqual([end !== 'ends', end === 'waits']);
+      expect(message.includes('does not say that there is none')).toBe(end === 'ends');
+    },
+  );
+
+  test('a refusal for a record that the provider hides may be for our own', () => {
+    const named: RecordOutcome = { ...refused, failure: { ...refused.failure, existingRecordId: '9' } };
+    for (const over of [false, true])
+      expect(afterVerdict(named, absent(email, over, true), course)).toEqual({
+        kind: 'unknown',
+        failure: {
+          category: 'unknownOutcome',
+          retryable: false,
+          message: expect.stringMatching(/an earlier attempt may have been done, .*: exists$/) as string,
+          existingRecordId: '9',
+          lookedUpBy: 'email',
+        },
       });
   });
 
@@ -270,7 +313,7 @@ describe('src/actions/write/resolve', () => {
               ? 'barred'
               : 'shut' in one
                 ? 'shut'
-                : `absent by ${one.absent.key.name} ${one.surely}`,
+                : `absent by ${one.absent.key.name} ${one.over}`,
       );
     expect(kinds(['untellable', applied, 'later'])).toEqual(['applied', 'applied', 'applied']);
     expect(kinds([applied, absent(email), refused])).toEqual(['applied', 'unknown', 'unknown']);
@@ -281,6 +324,10 @@ describe('src/actions/write/resolve', () => {
     expect(kinds(['later', absent(email), absent(external, true)])).toEqual(
       Array(3).fill('absent by ExtId__c true'),
     );
+    const hidden = absent(external, true, true);
+    expect(kinds([hidden, absent(email, false, true)])).toEqual(Array(2).fill('absent by email false'));
+    expect(kinds([hidden, absent(external, false, true)])).toEqual(Array(2).fill('absent by ExtId__c false'));
+    expect(kinds([applied, hidden])).toEqual(['applied', 'applied']);
     expect(kinds(['untellable', 'later'])).toEqual(['later', 'later']);
     expect(kinds(['untellable', 'untellable'])).toEqual(['untellable', 'untellable']);
     const perhaps: RecordOutcome = {

@@ -176,10 +176,18 @@ function neverArrived({ key }: Search): RecordOutcome {
   };
 }
 
-/** Looked for, and not there. `surely`: for so long that what was sent can no longer come. */
+/** Looked for, and not seen. */
 export interface Absent {
   absent: Search;
-  surely: boolean;
+  /** For so long that what was sent can no longer come. */
+  over: boolean;
+  /** The provider may have it, and not show it to this connection. */
+  hides: boolean;
+}
+
+/** Whether what was not seen was not written, and will not be. Pure. */
+export function isSurelyAbsent({ over, hides }: Absent): boolean {
+  return over && !hides;
 }
 
 /** The provider does not let us look, for want of a scope or of the connection. */
@@ -198,7 +206,7 @@ export function verdictOf(failure: Failure): Barred | Shut | 'later' {
   return failure.category === 'auth' && !failure.gone ? { shut: failure } : { barred: failure };
 }
 
-/** What is known of a lost create: its outcome; that it is not there (yet); that nothing can tell; or that the provider could not be asked now. */
+/** What is known of a lost create: its outcome; that it is not seen (yet); that nothing can tell; or that the provider could not be asked now. */
 export type Verdict = RecordOutcome | Absent | Barred | Shut | 'untellable' | 'later';
 
 /** How long after its answer was lost a call may still take effect, in milliseconds: what is told, or what the provider documents. */
@@ -238,13 +246,19 @@ export interface Course {
 }
 
 /**
- * Whether a lost create may be sent again: when it cannot come any more, or when the provider admits its unique value
+ * Whether a lost create may be sent again: when it is surely not there, or when the provider admits its unique value
  * only once, so that whichever comes second is refused; or when the caller prefers a duplicate to a gap.
  */
 export function maySendAgain(verdict: Verdict, { mode, onUnknown }: Course): boolean {
   if (mode === 'synchronous' || isWaiting(verdict)) return false;
   if (cannotTell(verdict)) return onUnknown === 'retry';
-  return 'absent' in verdict && (verdict.surely || verdict.absent.key.enforced);
+  if (!isAbsent(verdict)) return false;
+  if (verdict.absent.key.enforced || isSurelyAbsent(verdict)) return true;
+  return verdict.over && onUnknown === 'retry';
+}
+
+function isAbsent(verdict: Verdict): verdict is Absent {
+  return typeof verdict === 'object' && 'absent' in verdict;
 }
 
 function isWaiting(verdict: Verdict): verdict is Shut | 'later' {
@@ -257,25 +271,32 @@ function cannotTell(verdict: Verdict): verdict is Barred | 'untellable' {
 
 /**
  * The outcome of an attempt, with the verdict on its record. A create of unknown outcome never says that it may be repeated:
- * what is still to be found out, or to be sent again by us, is pending. A refusal gives way only to the finding that the
- * record is ours or may be, or to none at all.
+ * what is still to be found out, or to be sent again by us, is pending. A refusal, for a record that stands there, gives way only to the
+ * finding that this is ours or may be, or to none at all.
  */
 export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: Course): RecordOutcome {
   if (outcome.kind === 'applied') return outcome;
-  const isThere = typeof verdict === 'object' && 'kind' in verdict && verdict.kind !== 'notApplied';
-  if (outcome.kind === 'notApplied')
-    return isThere ? verdict : isWaiting(verdict) ? notThisTime(outcome.failure, { pending: true }) : outcome;
+  if (outcome.kind === 'notApplied') return afterRefusal(outcome, verdict);
   if (verdict === 'later') return pending(outcome.failure);
   if (isWaiting(verdict)) return pending(notLookedFor(outcome.failure, verdict.shut));
   if (cannotTell(verdict))
     return maySendAgain(verdict, course) ? pending(outcome.failure) : ended(outcome.failure, verdict);
   if ('kind' in verdict) return verdict;
-  const { absent, surely } = verdict;
-  if (surely) return neverArrived(absent);
+  const { absent, over } = verdict;
+  if (isSurelyAbsent(verdict)) return neverArrived(absent);
   const failure = { ...outcome.failure, lookedUpBy: absent.key.name };
-  return maySendAgain(verdict, course)
-    ? pending(failure)
-    : pending({ ...failure, quiet: true, retryAfterMs: course.quietMs });
+  if (maySendAgain(verdict, course)) return pending(failure);
+  return over ? ended(failure, verdict) : pending({ ...failure, quiet: true, retryAfterMs: course.quietMs });
+}
+
+/** Of a create that was refused for a record that stands there, after one whose answer was lost. */
+function afterRefusal(outcome: RecordOutcome & { kind: 'notApplied' }, verdict: Verdict): RecordOutcome {
+  if (isWaiting(verdict)) return notThisTime(outcome.failure, { pending: true });
+  if (isOutcome(verdict)) return verdict.kind === 'notApplied' ? outcome : verdict;
+  if (!isAbsent(verdict) || !verdict.hides) return outcome;
+  const { existingRecordId } = outcome.failure;
+  const named = existingRecordId === undefined ? {} : { existingRecordId };
+  return notThisTime(outcome.failure, { ...named, lookedUpBy: verdict.absent.key.name });
 }
 
 function pending(failure: Failure): RecordOutcome {
@@ -284,11 +305,13 @@ function pending(failure: Failure): RecordOutcome {
 
 function ended(
   { pending: _pending, quiet: _quiet, retryAfterMs: _wish, ...failure }: Failure,
-  verdict: Barred | 'untellable',
+  verdict: Barred | Absent | 'untellable',
 ): RecordOutcome {
   const end = { ...failure, retryable: false };
   if (verdict === 'untellable') return { kind: 'unknown', failure: end };
-  return { kind: 'unknown', failure: notLookedFor(end, verdict.barred) };
+  if ('barred' in verdict) return { kind: 'unknown', failure: notLookedFor(end, verdict.barred) };
+  const why = `no record with this ${verdict.absent.key.name} is seen, which does not say that there is none`;
+  return { kind: 'unknown', failure: { ...end, message: `${end.message}; ${why}` } };
 }
 
 const unseen = '; the record could not be looked for: ';
@@ -307,7 +330,7 @@ export function leftUnknown({ pending: _pending, retryAfterMs: _wish, ...failure
 /** The last attempt was not done, but one before it may have been, or may still be. */
 export function notThisTime(
   { message, provider, retryAfterMs }: Failure,
-  more: Pick<Failure, 'pending' | 'quiet' | 'clashed'>,
+  more: Pick<Failure, 'pending' | 'quiet' | 'clashed' | 'existingRecordId' | 'lookedUpBy'>,
 ): RecordOutcome {
   const why = `an earlier attempt may have been done, the last one was not: ${message}`;
   const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -326,9 +349,12 @@ export function oneFate(verdicts: readonly Verdict[]): Verdict[] {
   if (outcomes.some(({ kind }) => kind === 'notApplied'))
     return verdicts.map((one) => (isOutcome(one) ? one : clashElsewhere));
   if (outcomes.length > 0) return verdicts.map((one) => waiting ?? (isOutcome(one) ? one : perhapsElsewhere));
-  const absent = verdicts.filter((one) => typeof one === 'object' && 'absent' in one);
+  const absent = verdicts.filter(isAbsent);
   const told =
-    absent.find(({ surely }) => surely) ?? absent.find((one) => one.absent.key.enforced) ?? absent[0];
+    absent.find(isSurelyAbsent) ??
+    absent.find((one) => one.absent.key.enforced) ??
+    absent.find(({ over }) => !over) ??
+    absent[0];
   if (told) return verdicts.map(() => told);
   return waiting ? verdicts.map(() => waiting) : [...verdicts];
 }
@@ -337,10 +363,11 @@ function isOutcome(verdict: Verdict): verdict is RecordOutcome {
   return typeof verdict === 'object' && 'kind' in verdict;
 }
 
-/** Of a call that was done: what could not be asked for was written, too. What contradicts that stays in the open. */
+/** Of a call that was done: what could not be asked for, or be seen, was written, too. What contradicts that stays in the open. */
 function withTheOthers(verdict: Verdict): RecordOutcome {
   if (isOutcome(verdict) && verdict.kind === 'applied') return verdict;
-  if (isWaiting(verdict) || cannotTell(verdict)) return { kind: 'applied' };
+  if (isWaiting(verdict) || cannotTell(verdict) || (isAbsent(verdict) && verdict.hides))
+    return { kind: 'applied' };
   if (isOutcome(verdict) && verdict.kind === 'unknown') return thenOurs(verdict.failure);
   const why = 'the others of its request, all or none of which were to be written, are there, and it is not';
   return { kind: 'unknown', failure: unknownOutcome(why, false) };

@@ -6138,7 +6138,7 @@ export interface components {
             retryPolicy?: {
                 deadlineHours?: number;
             };
-            /** @description What becomes of an asynchronous create whose answer is lost, where no unique field tells whether it was done: `fail` (the default) reports the unknown outcome; `retry` sends it again and may make a duplicate. */
+            /** @description What becomes of an asynchronous create whose answer is lost, where no unique field tells whether it was done, or the provider may hide the record and admits its value twice: `fail` (the default) reports the unknown outcome; `retry` sends it again and may make a duplicate. */
             onUnknown?: "fail" | "retry";
             /** @description Answers what would be sent; sends nothing. */
             dryRun?: boolean;
