@@ -43,6 +43,8 @@ export interface Failure {
   quiet?: true;
   /** Of an upsert: a record stood in the way, and it is sent a second time. */
   clashed?: true;
+  /** Of an upsert of unknown outcome: its repetition was refused for good, so that none follows. */
+  refused?: true;
   /** The answer of an attempt was lost, and the record was looked for by this unique field. */
   lookedUpBy?: string;
 }

@@ -65,11 +65,11 @@ describe('src/operations/settle', () => {
   });
 
   test.each([
-    [true, 0, 2],
-    [false, 1, 1],
+    [true, true, 2],
+    [false, false, 1],
   ])(
-    'of upserts after a lost answer, all or none (%s), the refusal of one tells of all',
-    (allOrNone, unknown, failed) => {
+    'of upserts after a lost answer, all or none (%s), a refusal is an end, of all (%s), and says nothing of the call before',
+    (allOrNone, done, unknown) => {
       const provider = { id: 'c', provider: 'salesforce' };
       const request = { type: 'upsert', allOrNone, mode: 'synchronous', ...provider };
       const records = [0, 1].map((index) => ({ index, payload: {} }));
@@ -77,11 +77,12 @@ describe('src/operations/settle', () => {
       const outcomes = [refused, { ...refused, category: 'permission' as const }].map(
         (failure): RecordOutcome => ({ kind: 'notApplied', failure }),
       );
-      const one = item({ request, records, earlier, total: 2, remainingMs: 10 });
-      expect(settle(one, { kind: 'outcomes', outcomes }, policy)).toMatchObject({
-        done: true,
-        unknown,
-        failed,
+      const one = item({ request, records, earlier, total: 2 });
+      const settlement = settle(one, { kind: 'outcomes', outcomes }, policy);
+      expect(settlement).toMatchObject({ done, unknown, failed: 0 });
+      expect(settlement.outcomes[0]?.outcome).toMatchObject({
+        kind: 'unknown',
+        failure: { category: 'unknownOutcome', retryable: false, refused: true },
       });
     },
   );

@@ -138,16 +138,20 @@ function withEarlier(
   const before = item.earlier.get(item.records[at]?.index ?? -1);
   if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
   if (outcome.failure.lookedUpBy !== undefined) return outcome;
-  if (isUpsert(item) && !item.expired && isRefused(outcome.failure)) return outcome;
+  const isEnd = isUpsert(item) && !item.expired && isRefused(outcome.failure);
   const message = item.expired
     ? outcome.failure.message
     : `an earlier attempt may have been done, the last one was not: ${outcome.failure.message}`;
-  return { kind: 'unknown', failure: { ...outcome.failure, category: 'unknownOutcome', message } };
+  const failure: Failure = { ...outcome.failure, category: 'unknownOutcome', message };
+  return { kind: 'unknown', failure: isEnd ? { ...failure, refused: true } : failure };
 }
 
-/** An upsert leaves the same state when it is sent again: that is how its outcome becomes known, also of a synchronous one. */
+/**
+ * An upsert leaves the same state when it is sent again: that is how its outcome becomes known, also of a synchronous one. It ends where a
+ * repetition was refused for good.
+ */
 function repeated(item: WorkItem, outcome: RecordOutcome): RecordOutcome {
-  if (outcome.kind !== 'unknown' || !isUpsert(item)) return outcome;
+  if (outcome.kind !== 'unknown' || !isUpsert(item) || outcome.failure.refused) return outcome;
   return { kind: 'unknown', failure: { ...outcome.failure, retryable: true, pending: true } };
 }
 

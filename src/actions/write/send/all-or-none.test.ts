@@ -118,12 +118,12 @@ describe('src/actions/write/all-or-none', () => {
     expect(result).toMatchObject([refused, refused, refused]);
   });
 
-  test('after a lost answer the refusal of one record tells of all', async () => {
+  test('after a lost answer the refusal of one record is the end of all, whose outcome is unknown', async () => {
     const refusals = ['INSUFFICIENT_ACCESS_OR_READONLY', 'INVALID_FIELD', rolledBack];
     await sim.fault({ method: 'PATCH', path: '/composite', fault: { kind: 'reset-before' } });
     await answer(...refusals);
     const result = await synchronous([fresh(), fresh(), fresh()]);
-    expect(result.map(({ kind }) => kind)).toEqual(Array(3).fill('notApplied'));
+    expect(result.map(({ kind }) => kind)).toEqual(Array(3).fill('unknown'));
     expect(again(result)).toEqual([false, false, false]);
   });
 });

@@ -68,9 +68,13 @@ export async function repeatStopped(
   return again.map((one) => afterLoss(one, isRefused));
 }
 
-/** A repetition that was not done says nothing of the call before it, whose answer was lost, unless the record itself was refused. */
-function afterLoss(again: RecordOutcome, isRefused: Refused): RecordOutcome {
-  if (again.kind !== 'notApplied' || isRefused(again.failure)) return again;
+/**
+ * A repetition that was not done says nothing of the call before it, whose answer was lost: that may have made the record, and some rules
+ * hold for changes only. A refusal is the end of it. Pure.
+ */
+export function afterLoss(again: RecordOutcome, isRefused: Refused): RecordOutcome {
+  if (again.kind !== 'notApplied') return again;
+  if (isRefused(again.failure)) return notThisTime(again.failure, { refused: true });
   return notThisTime(again.failure, again.failure.clashed ? { clashed: true } : {});
 }
 
@@ -158,30 +162,30 @@ function isWorthAsking(outcome: RecordOutcome | undefined): boolean {
   return maySoonBeAsked(failure) && (outcome?.kind === 'unknown' || failure?.clashed === true);
 }
 
-/** Not what the provider takes long for, or must not be asked for yet. */
+/** Not what the provider takes long for, must not be asked for yet, or refused for good. */
 function maySoonBeAsked(failure: Failure | undefined): boolean {
-  return failure !== undefined && !failure.timedOut && (failure.retryAfterMs ?? 0) === 0;
+  return failure !== undefined && !failure.timedOut && !failure.refused && (failure.retryAfterMs ?? 0) === 0;
 }
 
 function failureOf(outcome: RecordOutcome | undefined): Failure | undefined {
   return outcome === undefined || outcome.kind === 'applied' ? undefined : outcome.failure;
 }
 
-/** What a repetition could not do says nothing of the call before it, unless the record itself was refused. */
-function stillKnown(before: RecordOutcome, again: RecordOutcome, isRefused: Refused): RecordOutcome {
-  if (before.kind !== 'unknown' || again.kind !== 'notApplied' || isRefused(again.failure)) return again;
-  return before;
+/** What is known after a repetition that the caller waited for. Pure. */
+export function stillKnown(before: RecordOutcome, again: RecordOutcome, isRefused: Refused): RecordOutcome {
+  if (before.kind !== 'unknown' || again.kind !== 'notApplied') return again;
+  return isRefused(again.failure) ? afterLoss(again, isRefused) : before;
 }
 
 type Refused = (failure: Failure) => boolean;
 
-/** Which failures of an attempt say of the calls before it, too, that they were not done: of one call all, if one does. Pure. */
+/** Which failures of an attempt are refused again each time: of one call all, if one is. Pure. */
 export function refusalsAmong(outcomes: readonly RecordOutcome[], isOne: boolean): Refused {
   const isWhole = isOne && outcomes.some((one) => one.kind === 'notApplied' && refusesRecord(one.failure));
   return (failure) => isWhole || refusesRecord(failure);
 }
 
-/** A refusal of the record itself, which the call before would have met with, too. */
+/** A refusal of the record itself. */
 function refusesRecord({ category, retryable }: Failure): boolean {
   return !retryable && (category === 'validation' || category === 'conflict' || category === 'notFound');
 }

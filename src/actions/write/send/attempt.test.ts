@@ -320,7 +320,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     }
   });
 
-  test('what a stopped node’s upsert did stays open while it cannot be sent again, unless the record is refused', async () => {
+  test('what a stopped node’s upsert did stays open while it cannot be sent again, and ends where the record is refused', async () => {
     const upserted: Partial<AttemptJob> = { kind: 'upsert', mode: 'synchronous', upsertBy: at.key };
     const again = ({ fields }: PlannedRecord, more: Parameters<Simulated['context']>[1] = {}) => {
       const records = [{ key: String(fields[at.key]), fields }];
@@ -332,7 +332,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
     await sim.fault({ path: 'upsert|composite|External_Id__c', fault: { kind: 'status', ...at.tooMany } });
     expect(await again(fresh())).toMatchObject([open]);
     expect(await again(at.bad('refused'))).toMatchObject([
-      { kind: 'notApplied', failure: { category: 'validation' } },
+      { ...open, failure: { ...open.failure, refused: true } },
     ]);
     expect(await again(fresh())).toMatchObject([{ kind: 'applied' }]);
   });

@@ -330,7 +330,7 @@ export function leftUnknown({ pending: _pending, retryAfterMs: _wish, ...failure
 /** The last attempt was not done, but one before it may have been, or may still be. */
 export function notThisTime(
   { message, provider, retryAfterMs }: Failure,
-  more: Pick<Failure, 'pending' | 'quiet' | 'clashed' | 'existingRecordId' | 'lookedUpBy'>,
+  more: Pick<Failure, 'pending' | 'quiet' | 'clashed' | 'refused' | 'existingRecordId' | 'lookedUpBy'>,
 ): RecordOutcome {
   const why = `an earlier attempt may have been done, the last one was not: ${message}`;
   const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
