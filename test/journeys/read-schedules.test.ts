@@ -335,6 +335,25 @@ describe('test/journeys/read-schedules', () => {
     expect(told?.data.error).toMatch(/^\[contacts\] /);
   }, 60_000);
 
+  it('counts no failure of credentials towards a pause', async () => {
+    const at = await world.contacts();
+    const refused = { path: '/contacts/search', times: 1, fault: { kind: 'status', status: 400 } };
+    for (const action of ['expire', 'revoke'])
+      await simulator(world.first.hubspot, 'POST', '/tokens', { action });
+    expect(await world.tick(at, 'contacts')).toMatchObject({ status: 'failure' });
+    await connect(world.first, 'hubspot', at.groupRef);
+    await fault(world.first.hubspot, refused);
+    expect(await world.tick(at, 'contacts')).toMatchObject({ status: 'failure' });
+    const state = await world.stateOf(at, 'contacts');
+    expect([state.failures, state.paused]).toEqual([2, undefined]);
+    await fault(world.first.hubspot, refused);
+    await world.tick(at, 'contacts');
+    expect(await world.stateOf(at, 'contacts')).toMatchObject({
+      failures: 3,
+      paused: { reason: 'failures' },
+    });
+  }, 60_000);
+
   it('waits for a destination that is not there, says so once, and loses nothing', async () => {
     const at = await world.customer({
       read: {

@@ -74,6 +74,7 @@ function goneEnd({ projectId, seq, lease, mark, ref, attempt }: RunItem): RunEnd
     failed: false,
     rests: false,
     pauseAfter: 0,
+    excused: false,
     waits: false,
     range: { since: null, until: 0 },
     told: [],

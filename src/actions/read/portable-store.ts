@@ -35,6 +35,6 @@ export const portableReads: readonly Portable[] = [
     rules: scheduleFaults,
     differs: { where: 'r.watermark > t.watermark' },
     where: 'NOT EXISTS (SELECT FROM read_run b WHERE b.project_id = t.project_id AND b.id = t.backfill_id)',
-    left: { failures: ofRuns, run_id: ofRuns, last_run_id: ofRuns },
+    left: { failures: ofRuns, excused: ofRuns, run_id: ofRuns, last_run_id: ofRuns },
   }),
 ];

@@ -96,10 +96,10 @@ describe('actions/read/run-end', () => {
 
   it('ends with what no repetition mends, and counts dead credentials not towards a pause', () => {
     const refused = ends().failed({ category: 'validation', retryable: false, message: 'no' }).end;
-    expect(refused).toMatchObject({ done: true, status: 'failure', pauseAfter: 10 });
+    expect(refused).toMatchObject({ done: true, status: 'failure', excused: false });
     expect(refused).not.toHaveProperty('watermark');
     const dead = ends().failed({ category: 'auth', retryable: false, message: 'no' }).end;
-    expect(dead.pauseAfter).toBeGreaterThan(1_000_000);
+    expect(dead).toMatchObject({ done: true, status: 'failure', excused: true });
   });
 
   it('lets a history wait for the customer, for whom nothing else would read it again', () => {

@@ -14,8 +14,6 @@ const longestPauseMs = 5 * 60_000;
  * budget, and believed for a day at most.
  */
 const longestWaitMs = 15 * 60_000;
-/** More failures than there will be. */
-const never = 2 ** 31 - 1;
 
 export type RunningItem = RunItem & { run: Run };
 
@@ -106,6 +104,7 @@ function underWay(
     failed: false,
     rests: false,
     pauseAfter,
+    excused: false,
     waits: false,
     range: { since, until },
     told,
@@ -149,9 +148,9 @@ function afterFailure(base: RunEnd, run: Run, failure: Failure, random = Math.ra
   };
   if (!isLast) return { ...failed, waitMs };
   // Credentials that do not work are somebody else's to mend, and reading goes on when they are.
-  const pauseAfter = failure.category === 'auth' ? never : base.pauseAfter;
+  const excused = failure.category === 'auth';
   const result = `[${run.objectName}] ${failure.message}`;
-  return { ...failed, done: true, status: 'failure', result, pauseAfter };
+  return { ...failed, done: true, status: 'failure', result, excused };
 }
 
 function wordsOf({ objectName, type }: Run, { emitted, processed, page }: Counts): string {

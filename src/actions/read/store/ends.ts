@@ -37,6 +37,8 @@ export interface RunEnd extends End, Ended {
   watermark?: number;
   /** After so many scheduled runs that failed one after the other, the feed is paused. */
   pauseAfter: number;
+  /** It failed for credentials: it does not count towards a pause. */
+  excused: boolean;
   /** What it waits for is told of. */
   waits: boolean;
   range: { since: number | null; until: number };
@@ -54,8 +56,8 @@ const recordEnds = statement(
   `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::boolean[], $5::float8[], $6::boolean[], $7::text[], $8::text[],
-      $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[], $14::boolean[], $15::bigint[]) WITH ORDINALITY
-      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, rests, mark, n)),
+      $9::json[], $10::boolean[], $11::float8[], $12::int[], $13::json[], $14::boolean[], $15::bigint[], $16::boolean[]) WITH ORDINALITY
+      AS i(project_id, seq, lease, done, wait_ms, spent, status, result, errors, failed, watermark_ms, pause_after, told, rests, mark, excused, n)),
   ${recordParts},
   stands AS MATERIALIZED (
     SELECT k.n, r.emitted, jsonb_strip_nulls(
@@ -63,7 +65,7 @@ const recordEnds = statement(
     FROM kept k JOIN read_run r ON r.project_id = k.project_id AND r.id = k.ref),
   ended AS (
     DELETE FROM read_run r USING kept k WHERE k.done AND r.project_id = k.project_id AND r.id = k.ref
-    RETURNING r.*, k.n, k.status, k.watermark_ms, k.pause_after),
+    RETURNING r.*, k.n, k.status, k.watermark_ms, k.excused, NOT k.excused AND k.status <> 'success' AS counts, k.pause_after),
   waiting AS (
     UPDATE read_run r SET failures = r.failures + k.failed::int,
       failing_since = CASE WHEN k.failed THEN coalesce(r.failing_since, now) WHEN NOT k.rests THEN r.failing_since END,
@@ -73,8 +75,9 @@ const recordEnds = statement(
     UPDATE read_feed f SET run_id = NULL,
       watermark = CASE WHEN e.status = 'success' THEN ${timestampOf('e.watermark_ms')} ELSE f.watermark END,
       failures = CASE WHEN e.status = 'success' THEN 0 ELSE f.failures + 1 END,
-      paused = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
-      paused_at = CASE WHEN e.status <> 'success' AND f.failures + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END
+      excused = CASE WHEN e.status = 'success' THEN 0 ELSE f.excused + e.excused::int END,
+      paused = CASE WHEN e.counts AND f.failures - f.excused + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
+      paused_at = CASE WHEN e.counts AND f.failures - f.excused + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END
     FROM clock, ended e
     WHERE e.type IN ('scheduled', 'associations') AND f.project_id = e.project_id
       AND f.installation_id = e.installation_id AND f.object = e.object AND f.run_id = e.id
@@ -91,9 +94,9 @@ const recordEnds = statement(
   ${markOperations('SELECT project_id, ref AS id, status, errors FROM kept')},
   ${logLines(
     `SELECT k.project_id, k.ref AS operation_id, x.id, x.severity, x.message
-    FROM unnest($16::int[], $17::uuid[], $18::text[], $19::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,
+    FROM unnest($17::int[], $18::uuid[], $19::text[], $20::json[]) AS x(n, id, severity, message) JOIN kept k ON k.n = x.n`,
   )},
-  ${countedEnds(20)}
+  ${countedEnds(21)}
   SELECT k.n::int AS n, coalesce(f.paused, false) AS paused FROM kept k LEFT JOIN feeds f ON f.n = k.n`,
 );
 
@@ -120,6 +123,7 @@ export async function record(
     column((one) => JSON.stringify(one.told)),
     column((one) => one.rests),
     column((one) => one.mark),
+    column((one) => one.excused),
     logs.map(({ n }) => n),
     logs.map(({ id }) => id),
     logs.map(({ severity }) => severity),

@@ -241,7 +241,7 @@ const isSameStill = 'f.schedule IS NOT DISTINCT FROM i.schedule';
 /** A schedule that was changed since it was looked at came with its next time. */
 const unpauseFeeds = statement(
   'read_feeds_unpause',
-  `UPDATE read_feed f SET paused = NULL, paused_at = NULL, note = $7, failures = 0,
+  `UPDATE read_feed f SET paused = NULL, paused_at = NULL, note = $7, failures = 0, excused = 0,
     next_at = CASE WHEN ${isSameStill} THEN coalesce(${timestampOf('i.due_ms')}, 'infinity') ELSE f.next_at END,
     tick_at = CASE WHEN ${isSameStill} THEN ${timestampOf('i.tick_ms')} ELSE f.tick_at END
   FROM unnest($3::text[], $4::float8[], $5::float8[], $6::text[], $8::text[]) AS i(object, tick_ms, due_ms, kind, schedule)
