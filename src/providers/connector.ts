@@ -87,6 +87,8 @@ export interface WriteAbility {
 
 export interface CurrentFields {
   found: Map<string, Record<string, unknown>>;
+  /** By the ids of records that were merged into one: the id of that one. Not only of ids that were asked for. */
+  merged?: Map<string, string>;
 }
 
 /** Reads the present values of fields by record id, for `writeOnUpdate: ifEmpty`. */

@@ -22,12 +22,15 @@ export const currentFields: CurrentFieldsAbility = {
     const failure = failures.find((one) => one.category !== 'notFound');
     if (failure) return { failure };
     const found: CurrentFields['found'] = new Map();
+    const merged = new Map<string, string>();
     for (const { id, properties } of results) {
       // One that was merged is answered with what came of it.
-      const own = new Set([id, ...(mergedIds(properties) ?? [])]);
+      const former = mergedIds(properties) ?? [];
+      for (const one of former) merged.set(one, id);
+      const own = new Set([id, ...former]);
       for (const one of ids.filter((asked) => own.has(asked))) found.set(one, pickFields(properties, fields));
     }
-    return { found };
+    return { found, merged };
   },
   isEmpty: (value) => value === undefined || value === null || value === '',
 };

@@ -147,7 +147,8 @@ describe('src/providers/hubspot/merges', () => {
     const ids = [other, third, '999999999', into];
     const answer = await send(ability!.build('contacts', ids, ['lastname']));
     const found = [other, third, into].map((id) => [id, { lastname: id === third ? 'Third' : 'One' }]);
-    expect(ability!.judge(ids, ['lastname'], answer)).toEqual({ found: new Map(found as []) });
+    const merged = new Map([one, other].map((id) => [id, into]));
+    expect(ability!.judge(ids, ['lastname'], answer)).toEqual({ found: new Map(found as []), merged });
   });
 
   it('asks for no merges of an object that does not tell of them', async () => {

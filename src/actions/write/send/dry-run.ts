@@ -1,5 +1,6 @@
 import { connectorOf, type ObjectDescription, type ProviderRequest } from '../../../providers/index.ts';
-import { callsOf, emptyUpdates, idsOf, readBefore, sift } from './execute.ts';
+import { callsOf, idsOf, sift } from './execute.ts';
+import { emptyUpdates, readBefore } from './if-empty.ts';
 import { looksBefore } from './look-up.ts';
 import { turnsOf } from './turns.ts';
 import type { WritePlan } from '../prepare/plan.ts';

@@ -3,7 +3,6 @@ import {
   unknownOutcome,
   withheld,
   type Connector,
-  type CurrentFieldsAbility,
   type Failure,
   type ObjectDescription,
   type RecordOutcome,
@@ -11,14 +10,13 @@ import {
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
-import { refusalOf } from './by-fields.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { foldedKey } from '../prepare/upsert.ts';
 import { mostWeight, weightOf } from './weight.ts';
 import type { WriteContext, WriteJob } from './job.ts';
+import { lookAt, mergesIn, withoutFilledFields } from './if-empty.ts';
 import { isOneCall, keepAllBack, shareFate } from './one-call.ts';
 import { describedFor, settleConditional } from './look-up.ts';
-import { readCurrent, type Current } from './read-current.ts';
 import { turnsOf } from './turns.ts';
 
 export type { WriteContext, WriteJob };
@@ -39,19 +37,27 @@ export async function executeWrite(
   const description = described && 'object' in described ? described.object : undefined;
   const { allowed, refused } = description ? sift(job, records, context.connector, description) : first;
   for (const [slot, failure] of refused) outcomes.set(slot, { kind: 'notApplied', failure });
-  const idAt = idsOf(allowed, context.connector);
-  const unsettled: Unsettled = { ids: new Set(), idAt };
+  const merged = new Map<string, string>();
+  const idAt = afterMerges(idsOf(allowed, context.connector), merged);
+  const unsettled: Unsettled = { slots: new Set(), idAt };
   const unchanged: number[] = [];
-  for (const turn of turnsOf(allowed, idAt)) {
-    const due = recordsAt(slotsDue([...turn.keys()], unsettled, outcomes), turn);
+  for (let left = allowed; left.size > 0;) {
+    const due = firstTurn(left, idAt);
+    const looked = recordsAt(slotsDue([...due.keys()], unsettled, outcomes), due);
+    const current = await lookAt(job, looked, context);
+    for (const [id, into] of mergesIn(current)) merged.set(id, into);
+    // Two ids may have turned out to be of one record: the later one is looked at again behind the write of the first.
+    const turn = firstTurn(looked, idAt);
+    if (job.allOrNone) refuseTwice(looked, idAt, outcomes);
     const toSend =
       job.kind === 'upsert'
-        ? await settleConditional(job, due, described, context, outcomes)
-        : await withoutFilledFields(job, due, context, outcomes);
-    unchanged.push(...[...due.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied'));
-    noteUnsettled(job, due.keys(), unsettled, outcomes);
+        ? await settleConditional(job, turn, described, context, outcomes)
+        : withoutFilledFields(job, turn, current, context.connector, outcomes);
+    unchanged.push(...[...turn.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied'));
+    noteUnsettled(job, turn.keys(), unsettled, outcomes);
     if (job.allOrNone) keepAllBack(records, toSend, outcomes);
     await sendTurn(job, toSend, context, unsettled, outcomes);
+    left = new Map([...left].filter(([slot]) => !turn.has(slot) && !outcomes.has(slot)));
   }
   const judged = judge(records.map((_, slot) => outcomes.get(slot) ?? notAnswered()));
   return isOneCall(job, context.connector) ? shareFate(judged, unchanged) : judged;
@@ -66,7 +72,7 @@ function mayComeLater({ kind }: WriteJob, outcome: RecordOutcome): boolean {
 
 /** Records of which an earlier change may still come, from a call before or by a repetition. */
 interface Unsettled {
-  ids: Set<string>;
+  slots: Set<number>;
   idAt: IdAt;
 }
 
@@ -77,7 +83,7 @@ async function sendTurn(
   unsettled: Unsettled,
   outcomes: Map<number, RecordOutcome>,
 ): Promise<void> {
-  for (const planned of callsOf(job, toSend, context.connector)) {
+  for (const planned of callsOf(job, toSend, context.connector, unsettled.idAt)) {
     const slots = slotsDue(planned.slots, unsettled, outcomes);
     if (slots.length === 0) continue;
     const call = callOf(job, [...recordsAt(slots, toSend).values()]);
@@ -91,22 +97,23 @@ async function sendTurn(
 function noteUnsettled(
   job: WriteJob,
   slots: Iterable<number>,
-  { ids, idAt }: Unsettled,
+  unsettled: Unsettled,
   outcomes: ReadonlyMap<number, RecordOutcome>,
 ): void {
   for (const slot of slots) {
-    const [id, outcome] = [idAt(slot), outcomes.get(slot)];
-    if (id !== undefined && outcome && mayComeLater(job, outcome)) ids.add(id);
+    const outcome = outcomes.get(slot);
+    if (outcome && mayComeLater(job, outcome)) unsettled.slots.add(slot);
   }
 }
 
 /** Keeps back changes of records whose earlier change is unsettled: they wait for it. */
 function slotsDue(
   slots: readonly number[],
-  { ids, idAt }: Unsettled,
+  { slots: unsettled, idAt }: Unsettled,
   outcomes: Map<number, RecordOutcome>,
 ): number[] {
-  const waits = (slot: number): boolean => ids.has(idAt(slot) ?? '');
+  const ids = new Set([...unsettled].map(idAt));
+  const waits = (slot: number): boolean => idAt(slot) !== undefined && ids.has(idAt(slot));
   for (const slot of slots.filter(waits)) outcomes.set(slot, { kind: 'notApplied', failure: keptBack });
   return slots.filter((slot) => !waits(slot));
 }
@@ -152,16 +159,12 @@ export function callsOf(
   job: WriteJob,
   toSend: ReadonlyMap<number, PlannedRecord>,
   connector: Connector,
+  idAt = idsOf(toSend, connector),
 ): PlannedCall[] {
   const all = [...toSend.keys()];
   const weightAt = (slot: number): number => weightOf(toSend.get(slot) as PlannedRecord);
   const isLight = all.length === 1 || isOneCall(job, connector);
-  const groups = splitCalls(
-    all,
-    idsOf(toSend, connector),
-    connector.batchLimit ?? 1,
-    isLight ? () => 0 : weightAt,
-  );
+  const groups = splitCalls(all, idAt, connector.batchLimit ?? 1, isLight ? () => 0 : weightAt);
   return groups.map((slots) => ({ slots, call: callOf(job, [...recordsAt(slots, toSend).values()]) }));
 }
 
@@ -174,6 +177,33 @@ export function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Co
     if (key !== undefined) return foldedKey(key);
     return id === undefined ? undefined : (connector.canonicalId?.(id) ?? id);
   };
+}
+
+/** The same behind what is known of merges, which a look may add to. */
+function afterMerges(idAt: IdAt, merged: ReadonlyMap<string, string>): IdAt {
+  return (slot) => {
+    const id = idAt(slot);
+    return id === undefined ? undefined : (merged.get(id) ?? id);
+  };
+}
+
+function firstTurn(records: ReadonlyMap<number, PlannedRecord>, idAt: IdAt): Map<number, PlannedRecord> {
+  return turnsOf(records, idAt)[0] ?? new Map<number, PlannedRecord>();
+}
+
+/** Of all or none, no record stands in the batch twice: not by one id, which is refused before, nor by two that a merge made one. */
+function refuseTwice(
+  records: ReadonlyMap<number, PlannedRecord>,
+  idAt: IdAt,
+  outcomes: Map<number, RecordOutcome>,
+): void {
+  const seen = new Set<string>();
+  for (const slot of records.keys()) {
+    const id = idAt(slot);
+    if (id === undefined) continue;
+    if (seen.has(id)) outcomes.set(slot, { kind: 'notApplied', failure: standsTwice });
+    seen.add(id);
+  }
 }
 
 function recordsAt(
@@ -263,86 +293,15 @@ function finish(
   };
 }
 
-/** The read that comes before the writes of records with `ifEmpty` fields; undefined where there are none. */
-export function readBefore(
-  records: Iterable<PlannedRecord>,
-  { currentFields: ability }: Connector,
-): { ability: CurrentFieldsAbility; ids: string[]; fields: string[] } | undefined {
-  const conditional = [...records].filter(isConditional);
-  if (conditional.length === 0 || !ability) return undefined;
-  return {
-    ability,
-    ids: [...new Set(conditional.map(({ id }) => id ?? ''))],
-    fields: [...new Set(conditional.flatMap(({ ifEmpty }) => ifEmpty ?? []))],
-  };
-}
-
-function isConditional({ ifEmpty = [] }: PlannedRecord): boolean {
-  return ifEmpty.length > 0;
-}
-
-/** Reads what the `ifEmpty` fields hold now and leaves out those that hold something. */
-async function withoutFilledFields(
-  job: WriteJob,
-  allowed: ReadonlyMap<number, PlannedRecord>,
-  context: WriteContext,
-  outcomes: Map<number, RecordOutcome>,
-): Promise<Map<number, PlannedRecord>> {
-  const toSend = new Map(allowed);
-  const read = readBefore(allowed.values(), context.connector);
-  if (read) {
-    const current = await readCurrent(read.ability, job.objectName, read.ids, read.fields, context);
-    for (const [slot, record] of [...toSend].filter(([, one]) => isConditional(one))) {
-      const outcome = applyCurrent(read.ability, record, current, (left) => toSend.set(slot, left));
-      if (!outcome) continue;
-      outcomes.set(slot, outcome);
-      toSend.delete(slot);
-    }
-  }
-  for (const slot of emptyUpdates(job, toSend)) {
-    const id = toSend.get(slot)?.id;
-    if (id !== undefined) outcomes.set(slot, { kind: 'applied', recordId: id, data: { id } });
-    toSend.delete(slot);
-  }
-  return toSend;
-}
-
-function applyCurrent(
-  ability: CurrentFieldsAbility,
-  record: PlannedRecord,
-  current: Current,
-  keep: (left: PlannedRecord) => void,
-): RecordOutcome | undefined {
-  if ('failure' in current) return { kind: 'notApplied', failure: current.failure };
-  const refused = refusalOf(record.ifEmpty, current);
-  if (refused) return { kind: 'notApplied', failure: refused };
-  const values = current.found.get(record.id ?? '');
-  if (!values) {
-    return {
-      kind: 'notApplied',
-      failure: { category: 'notFound', retryable: false, message: `there is no record ${record.id}` },
-    };
-  }
-  const filled = new Set((record.ifEmpty ?? []).filter((name) => !ability.isEmpty(values[name])));
-  keep({
-    ...record,
-    fields: Object.fromEntries(Object.entries(record.fields).filter(([name]) => !filled.has(name))),
-  });
-  return undefined;
-}
-
-/** Updates that have nothing left to write: they succeed without a call. */
-export function emptyUpdates(job: WriteJob, toSend: ReadonlyMap<number, PlannedRecord>): number[] {
-  if (job.kind !== 'update') return [];
-  return [...toSend]
-    .filter(([, { id, fields }]) => id !== undefined && Object.keys(fields).length === 0)
-    .map(([slot]) => slot);
-}
-
 const unsupported: Failure = {
   category: 'internal',
   retryable: false,
   message: 'the provider has no write ability',
+};
+const standsTwice: Failure = {
+  category: 'validation',
+  retryable: false,
+  message: 'it was merged with another record of the batch, and allOrNone allows no record twice',
 };
 const keptBack: Failure = {
   category: 'conflict',

@@ -25,7 +25,7 @@ export async function readCurrent(
   const found: CurrentFields['found'] = new Map();
   for (const one of read.found)
     for (const [id, values] of one.found) found.set(id, { ...found.get(id), ...values });
-  return { found, refused: read.refused };
+  return { found, merged: mergedIn(read.found), refused: read.refused };
 }
 
 /** Records whose answer is too large to be read are asked for in halves. */
@@ -41,11 +41,15 @@ async function readPart(
   if ('answer' in result) return ability.judge(ids, fields, result.answer);
   if ('failure' in result) return result;
   if (result.fault.kind !== 'tooLarge' || ids.length < 2) return { failure: failureOfRead(result.fault) };
-  const found: CurrentFields['found'] = new Map();
+  const reads: CurrentFields[] = [];
   for (const part of halvesOf(ids)) {
     const read = await readPart(ability, objectName, part, fields, context);
     if ('failure' in read) return read;
-    for (const [id, values] of read.found) found.set(id, values);
+    reads.push(read);
   }
-  return { found };
+  return { found: new Map(reads.flatMap(({ found }) => [...found])), merged: mergedIn(reads) };
+}
+
+function mergedIn(reads: readonly CurrentFields[]): Map<string, string> {
+  return new Map(reads.flatMap(({ merged = [] }) => [...merged]));
 }
