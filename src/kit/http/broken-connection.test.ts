@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -50,5 +51,22 @@ describe('kit/http/broken-connection', () => {
     const get = 'GET /stream HTTP/1.1\r\nhost: x\r\n\r\n';
     const answers = await send(get, 'CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n');
     expect(answers).toMatch(/begun;\r\n5\r\nended\r\n0\r\n\r\nHTTP\/1\.1 404 /);
+  });
+
+  test('a caller who resets it while a tunnel waits behind a request ends no process', async () => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on('uncaughtException', note);
+    const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+    const [[theirs]] = await Promise.all([once(server.server, 'connection'), once(socket, 'connect')]);
+    // Not by `once`, which hears errors, too.
+    const ended = new Promise((resolve) => theirs.on('close', resolve));
+    socket.write(`${slow}CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n`);
+    await once(server.server, 'connect');
+    socket.resetAndDestroy();
+    await ended;
+    await wait(10);
+    process.off('uncaughtException', note);
+    expect(uncaught).toEqual([]);
   });
 });

@@ -58,8 +58,12 @@ function isOpen(response: ServerResponse | undefined): boolean {
   return response !== undefined && !response.writableFinished && !response.destroyed;
 }
 
-/** Does it when every answer that the connection waits for has left; now, if there is none. */
+/**
+ * Does it when every answer that the connection waits for has left; now, if there is none. For connections that node has given out of
+ * hand (`connect`): it has taken its own listener for errors away, and an error that nobody hears ends the process.
+ */
 export function afterAnswers(socket: Duplex, work: () => void): void {
+  socket.on('error', () => undefined);
   const { response } = newest.get(socket) ?? {};
   if (response && isOpen(response)) response.once('close', work);
   else work();
