@@ -1,61 +1,87 @@
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { publicUrlOf, type Config } from './config.ts';
-import { openDatabase } from './kit/db/database.ts';
+import { openDatabase, type Database } from './kit/db/database.ts';
+import { isUnsaid } from './kit/db/faults.ts';
 import type { Logger } from './kit/log.ts';
+import { Problem } from './kit/problem.ts';
 import { makeOwnerLink, makeResetLink, makeWelcomeLink } from './people/index.ts';
-import { bootstrap, createOperatorKey } from './projects/index.ts';
+import { bootstrap, createOperatorKey, isKeyOf } from './projects/index.ts';
 
-/** On an empty database: the first project, and its key on the terminal or, without one, in a file that only its owner can read. */
+/**
+ * On an empty database: the first project, and its key on the terminal or, without one, in a file that only its owner can read. The file has
+ * another name until the key is known to be stored: a start that does not learn it leaves that to the next one.
+ */
 export async function makeFirstKey(config: Config, url: string, say: (line: string) => void): Promise<void> {
   const isTerminal = process.stderr.isTTY;
   const path = join(config.dataDir, 'first-api-key');
-  let isWritten = false;
+  let kept: string | undefined;
   const keep = async (apiKey: string): Promise<void> => {
-    if (isTerminal) return;
-    await keepSecret(path, apiKey, async () => {
-      const aside = await setAside(path);
-      if (aside !== undefined) say(`The key of another database that was in ${path} is in ${aside} now.`);
-    });
-    isWritten = true;
+    if (!isTerminal) await writeUnfinished(path, apiKey);
+    kept = apiKey;
   };
   const database = openDatabase({ url, poolSize: 1, applicationName: 'svc first start' });
   try {
     const { apiKey } = await bootstrap(database, { givenKey: config.bootstrapApiKey, keep });
-    if (!apiKey) return;
-    say(
-      isTerminal
-        ? `\nThis is the first API key of project "default". It is shown only now:\n\n  ${apiKey}\n`
-        : `The first API key of project "default" is in ${path}; move it to a safe place.`,
-    );
+    if (apiKey !== undefined && isTerminal)
+      say(`\nThis is the first API key of project "default". It is shown only now:\n\n  ${apiKey}\n`);
+    kept = undefined;
+    await finishKey(database, path, say);
   } catch (error) {
-    // The key was not committed; the file is useless.
-    if (isWritten) await rm(path, { force: true });
+    if (kept !== undefined && error instanceof Problem && isUnsaid(error))
+      say(
+        isTerminal
+          ? `\nThe database did not say whether it stored this first API key of project "default". It may be valid, and is shown only now:\n\n  ${kept}\n`
+          : `The database did not say whether it stored the first API key of project "default". It may be valid, and is in ${unfinished(path)}; svc looks once the database answers.`,
+      );
+    else if (kept !== undefined) await rm(unfinished(path), { force: true });
     throw error;
   } finally {
     await database.close();
   }
 }
 
+/** A key that was written before its commit gets its name if it is stored; otherwise it is of no use. */
+async function finishKey(database: Database, path: string, say: (line: string) => void): Promise<void> {
+  const written = await readFile(unfinished(path), 'utf8').catch(() => undefined);
+  if (written === undefined) return;
+  if (!(await isKeyOf(database, written.trim()))) {
+    await rm(unfinished(path), { force: true });
+    return;
+  }
+  const aside = await setAside(path);
+  if (aside !== undefined) say(`The key of another database that was in ${path} is in ${aside} now.`);
+  await rename(unfinished(path), path);
+  say(`The first API key of project "default" is in ${path}; move it to a safe place.`);
+}
+
+const unfinished = (path: string): string => `${path}.unfinished`;
+
 /** In a file that only its owner can read, whole or not at all. */
-async function keepSecret(
-  path: string,
-  secret: string,
-  beforeItStands: () => Promise<void> = () => Promise.resolve(),
-): Promise<void> {
-  const unfinished = `${path}.unfinished`;
+async function keepSecret(path: string, secret: string): Promise<void> {
+  await writeUnfinished(path, secret);
+  await rename(unfinished(path), path).catch(unwritten(path));
+}
+
+/** The file under the name that it has until it is finished; nothing is there when it could not be written. */
+async function writeUnfinished(path: string, secret: string): Promise<void> {
+  const file = unfinished(path);
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(unfinished, `${secret}\n`, { mode: 0o600 });
-    await chmod(unfinished, 0o600);
-    await beforeItStands();
-    await rename(unfinished, path);
-  } catch (cause) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
-    const remedy = 'make room there, or set SVC_DATA_DIR to a folder that this user may write to';
-    throw new Error(`${path} could not be written (${remedy})`, { cause });
+    await writeFile(file, `${secret}\n`, { mode: 0o600 });
+    await chmod(file, 0o600);
+  } catch (error) {
+    await unwritten(path)(error);
   }
 }
+
+const unwritten =
+  (path: string) =>
+  async (cause: unknown): Promise<never> => {
+    await rm(unfinished(path), { force: true }).catch(() => undefined);
+    const remedy = 'make room there, or set SVC_DATA_DIR to a folder that this user may write to';
+    throw new Error(`${path} could not be written (${remedy})`, { cause });
+  };
 
 /** A file that is there already, and may hold what nobody has moved yet: its new name, or undefined where there was none. */
 async function setAside(path: string): Promise<string | undefined> {

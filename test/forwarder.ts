@@ -12,12 +12,12 @@ export interface Forwarder {
   refuse(sqlStates: readonly string[], share: number): void;
   /** The next COMMIT is made there, and its answer is lost with the connection. */
   loseCommit(): void;
-  /** The next statement with this text is made there. Its answer is lost with all connections, and new ones are closed at once. */
-  loseWay(text: string): void;
+  /** The next statement with this text, or with the last of these in their order, is made there. Its answer is lost with all connections, and new ones are closed at once. */
+  loseWay(...texts: string[]): void;
   /** Once the transaction with the next statement with this text is committed, and answered, the way is lost as with `cut('refuse')`. */
   loseAfter(text: string): void;
-  /** The next statement with this text does not arrive: its connection breaks. */
-  breakAt(text: string): void;
+  /** The next statement with this text, or with the last of these in their order, does not arrive: its connection breaks. */
+  breakAt(...texts: string[]): void;
   /** How many connections were made. */
   count(): number;
   heal(): void;
@@ -40,27 +40,18 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
   let state: 'open' | 'refuse' | 'hang' = 'open';
   let refuses: (() => string | undefined) | undefined;
   let losesCommit = false;
-  let breaking: Buffer | undefined;
-  let losing: Buffer | undefined;
+  let breaking = inTurn([]);
+  let losing = inTurn([]);
   let last: Buffer | undefined;
   let count = 0;
-  const breaksNow = (chunk: Buffer): boolean => {
-    if (state === 'refuse') return true;
-    if (!breaking || !chunk.includes(breaking)) return false;
-    breaking = undefined;
-    return true;
-  };
+  const breaksNow = (chunk: Buffer): boolean => state === 'refuse' || breaking(chunk);
   const losesNow = (chunk: Buffer): boolean => {
     if (!losesCommit || !chunk.includes(committed)) return false;
     losesCommit = false;
     return true;
   };
   /** Whether the answer to this is lost. */
-  const losesWay = (bytes: Buffer): boolean => {
-    if (!losing || !bytes.includes(losing)) return false;
-    losing = undefined;
-    return true;
-  };
+  const losesWay = (bytes: Buffer): boolean => losing(bytes);
   /** Whether this transaction is the last. */
   const isLast = (bytes: Buffer): boolean => {
     if (!last || !bytes.includes(last)) return false;
@@ -126,14 +117,14 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
     loseCommit: () => {
       losesCommit = true;
     },
-    loseWay: (text) => {
-      losing = Buffer.from(text);
+    loseWay: (...texts) => {
+      losing = inTurn(texts);
     },
     loseAfter: (text) => {
       last = Buffer.from(text);
     },
-    breakAt: (text) => {
-      breaking = Buffer.from(text);
+    breakAt: (...texts) => {
+      breaking = inTurn(texts);
     },
     count: () => count,
     // Connections on the silent wire are broken.
@@ -141,7 +132,7 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
       if (state !== 'open') destroyAll();
       state = 'open';
       refuses = undefined;
-      losing = undefined;
+      losing = inTurn([]);
       last = undefined;
     },
     close: () =>
@@ -149,6 +140,17 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
         server.close(() => resolve());
         destroyAll();
       }),
+  };
+}
+
+/** Answers true for what has the last of the texts, once the others were seen before it; and then never again. */
+function inTurn(texts: readonly string[]): (bytes: Buffer) => boolean {
+  const left = [...texts];
+  return (bytes) => {
+    const [next] = left;
+    if (next === undefined || !bytes.includes(next)) return false;
+    left.shift();
+    return left.length === 0;
   };
 }
 

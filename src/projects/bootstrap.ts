@@ -1,8 +1,15 @@
 import { actAs, record } from '../events/index.ts';
 import type { Database, Queryable } from '../kit/db/database.ts';
 import { isId, newId } from '../kit/ids.ts';
-import { generateApiKey, hashSecret, partsOfGiven, type KeyParts } from './keys/key-form.ts';
-import { insertApiKey, type NewApiKey } from './keys/api-key-store.ts';
+import {
+  generateApiKey,
+  hashSecret,
+  parseApiKey,
+  partsOfGiven,
+  secretFits,
+  type KeyParts,
+} from './keys/key-form.ts';
+import { insertApiKey, loadApiKeys, type NewApiKey } from './keys/api-key-store.ts';
 import { instanceScopes } from './schema.ts';
 import * as store from './store.ts';
 
@@ -16,7 +23,7 @@ export interface Bootstrapped {
 export interface BootstrapOptions {
   /** The first key, instead of one that is made. */
   givenKey?: string | undefined;
-  /** Keeps the key that was made. Called before the commit: when it throws, no key exists. */
+  /** Keeps the key that was made. Called before the commit: when it throws, no key exists. Where the commit is unsaid, it may. */
   keep?: (apiKey: string) => Promise<void>;
 }
 
@@ -40,6 +47,14 @@ export async function bootstrap(
     if (made) await keep?.(made.key);
     return { created: true, projectId: id, ...(made ? { apiKey: made.key } : {}) };
   });
+}
+
+/** Whether a key that was kept before its commit is stored. */
+export async function isKeyOf(database: Database, text: string): Promise<boolean> {
+  const parts = parseApiKey(text);
+  if (!parts) return false;
+  const stored = (await loadApiKeys(database, [parts.id])).get(parts.id);
+  return stored !== undefined && secretFits(parts.secret, stored.secret_hash);
 }
 
 /** Makes a key for somebody with a shell on the server, an operator, that may do everything: of the first project unless named. */

@@ -1,6 +1,8 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../database.ts';
+import { startForwarder } from '../forwarder.ts';
 import { masterKey, projectsBy, ready, useStarts } from '../starts.ts';
 
 /** The command lines of the processes that name this folder. */
@@ -13,7 +15,7 @@ async function serversOf(dataDir: string): Promise<string[]> {
 }
 
 describe('test/journeys/start-keys', () => {
-  const { folder, empty, start } = useStarts();
+  const { folder, empty, keep, start } = useStarts();
 
   it('a first start without a terminal leaves its key in a file, in a folder that it makes', async () => {
     const { url: DATABASE_URL } = await empty();
@@ -93,6 +95,54 @@ describe('test/journeys/start-keys', () => {
     expect(next.said()).not.toContain('of another database');
     expect(await readdir(SVC_DATA_DIR)).toEqual(['first-api-key']);
   }, 90_000);
+
+  it('a first key whose commit was not answered is kept, and named by the start that finds it stored', async () => {
+    const database = await createTestDatabase();
+    keep(database);
+    const wire = await startForwarder(database.url);
+    const SVC_DATA_DIR = join(folder(), 'unanswered');
+    const path = join(SVC_DATA_DIR, 'first-api-key');
+    try {
+      wire.loseWay('INSERT INTO api_key', 'COMMIT');
+      const first = await start({ DATABASE_URL: wire.url, SVC_DATA_DIR }, ['migrate']);
+      await expect
+        .poll(first.said, { timeout: 30_000 })
+        .toContain(`It may be valid, and is in ${path}.unfinished`);
+      first.child.kill('SIGKILL');
+      await first.ended;
+      expect(await database.database.raw('SELECT label FROM api_key')).toEqual([{ label: 'first key' }]);
+      expect((await stat(`${path}.unfinished`)).mode & 0o777).toBe(0o600);
+      wire.heal();
+      const next = await start({ DATABASE_URL: wire.url, SVC_DATA_DIR }, ['api']);
+      await ready(next);
+      expect(next.said()).toContain(`is in ${path}; move it to a safe place`);
+      const key = (await readFile(path, 'utf8')).trim();
+      expect(await projectsBy(next, { 'x-api-key': key })).toBe(200);
+      expect(await readdir(SVC_DATA_DIR)).toEqual(['first-api-key', 'welcome-link']);
+    } finally {
+      await wire.close();
+    }
+  }, 90_000);
+
+  it('a first key whose commit did not arrive is made anew by the same start', async () => {
+    const database = await createTestDatabase();
+    keep(database);
+    const wire = await startForwarder(database.url);
+    const SVC_DATA_DIR = join(folder(), 'not-arrived');
+    try {
+      wire.breakAt('INSERT INTO api_key', 'COMMIT');
+      const migrating = await start({ DATABASE_URL: wire.url, SVC_DATA_DIR }, ['migrate']);
+      expect(await migrating.ended).toBe(0);
+      expect(migrating.said()).toContain('It may be valid');
+      expect(migrating.said()).not.toContain('of another database');
+      expect(await readdir(SVC_DATA_DIR)).toEqual(['first-api-key']);
+      const key = (await readFile(join(SVC_DATA_DIR, 'first-api-key'), 'utf8')).trim();
+      const ids = await database.database.raw('SELECT id FROM api_key');
+      expect(ids).toEqual([{ id: key.split('_')[1] }]);
+    } finally {
+      await wire.close();
+    }
+  }, 60_000);
 
   it('a worker makes no key; migrate does; operator-keys create makes one at any time', async () => {
     const database = await empty();
