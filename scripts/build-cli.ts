@@ -1,7 +1,12 @@
-/** `npm run build:cli`: the command line, with the server behind it, as a package to install, into `dist/svc` or the folder that is named. */
+/**
+ * `npm run build:cli`: the command line, with the server behind it and its pages, as a package to install, into `dist/svc` or the folder that
+ * is named. With `--missing` the pages are built only where they never were.
+ */
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -20,6 +25,9 @@ const threads: Plugin = {
     }));
   },
 };
+
+/** What `scripts/build-pages.ts` builds; a server finds it in the package where it stands in the repository. */
+const pages = ['ui/console/dist', 'ui/embed/dist/page'];
 
 const oldestNode = { major: 22, minor: 19 };
 
@@ -69,6 +77,7 @@ async function buildCli(folder: string): Promise<void> {
     cp(join(root, 'migrations'), join(folder, 'migrations'), { recursive: true }),
     cp(join(root, 'LICENSE'), join(folder, 'LICENSE')),
     cp(join(root, 'docs/llms.txt'), join(folder, 'docs/llms.txt')),
+    ...pages.map((page) => cp(join(root, page), join(folder, page), { recursive: true })),
     // The pages of /docs, where they were built.
     ...(existsSync(join(root, 'dist/docs'))
       ? [cp(join(root, 'dist/docs'), join(folder, 'dist/docs'), { recursive: true })]
@@ -100,4 +109,15 @@ function packageFile(dependencies: object): string {
   )}\n`;
 }
 
-await buildCli(resolve(process.argv[2] ?? join(root, 'dist/svc')));
+const { values, positionals } = parseArgs({
+  options: { missing: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+execFileSync(
+  process.execPath,
+  [join(root, 'scripts/build-pages.ts'), ...(values.missing ? ['--missing'] : [])],
+  {
+    stdio: 'inherit',
+  },
+);
+await buildCli(resolve(positionals[0] ?? join(root, 'dist/svc')));

@@ -48,7 +48,7 @@ async function buildPage(build: typeof Build, name: string): Promise<void> {
     resolve: { alias: { '@svc/client': join(root, 'ui/client/src/index.ts') } },
     build: { outDir: made, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: false },
   });
-  // Whole at once: two processes may build it at the same time.
-  await rm(folder, { recursive: true, force: true });
+  // Whole at once: two processes may build it at the same time, and who found it missing leaves that of the other.
+  if (!values.missing || isMissing(name)) await rm(folder, { recursive: true, force: true });
   await rename(made, folder).catch(() => rm(made, { recursive: true, force: true }));
 }

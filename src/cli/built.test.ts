@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../test/database.ts';
 import { freePort } from '../../test/free-port.ts';
@@ -66,7 +66,17 @@ describe('cli/built', () => {
     expect(await at.run(['completion', 'csh'])).toMatchObject({ code: 2, out: '' });
   });
 
-  it('starts the server, which checks manifests in a thread of its own, and stops it', async () => {
+  it('has the pages for browsers in what npm packs of it', () => {
+    const packing = ['pack', '--dry-run', '--json', '--ignore-scripts', dirname(dirname(svc))];
+    const [packed] = JSON.parse(execFileSync('npm', packing, { cwd: at.folder, encoding: 'utf8' })) as [
+      { files: { path: string }[] },
+    ];
+    expect(packed.files.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['ui/console/dist/index.html', 'ui/embed/dist/page/index.html']),
+    );
+  });
+
+  it('starts the server, which checks manifests in a thread of its own and shows its pages, and stops it', async () => {
     const database = await createTestDatabase();
     const [port, proxyPort] = [await freePort(), await freePort()];
     const child = spawn(process.execPath, [svc, 'server'], {
@@ -101,6 +111,13 @@ describe('cli/built', () => {
       });
       expect(await answer.json()).toMatchObject({ code: 'manifest-invalid' });
       expect((await fetch(`${base}/docs/api/static/index.html`)).status).toBe(200);
+      for (const path of ['/', '/connect/0192f0c1-0001-7000-8000-000000000001']) {
+        const page = await fetch(`${base}${path}`, { headers: { accept: 'text/html' } });
+        expect([path, page.status]).toEqual([path, 200]);
+        const [asset = ''] = /(?<=src=")[^"]*\/assets\/[^"]+\.js/.exec(await page.text()) ?? [];
+        const script = await fetch(`${base}${asset}`);
+        expect(script.headers.get('content-type')).toContain('javascript');
+      }
     } finally {
       child.kill('SIGTERM');
       await ended;

@@ -19,7 +19,8 @@ export function builtOnce(): Promise<unknown> {
 
 async function build(): Promise<void> {
   const own = `${builtSvc}-${process.pid}`;
-  await promisify(execFile)(process.execPath, ['scripts/node.mjs', 'scripts/build-cli.ts', own]);
+  const script = ['scripts/node.mjs', 'scripts/build-cli.ts', '--missing', own];
+  await promisify(execFile)(process.execPath, script);
   // Another may have been quicker.
   await rename(own, builtSvc).catch(() => rm(own, { recursive: true, force: true }));
 }

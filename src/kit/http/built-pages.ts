@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +13,7 @@ export interface BuiltPage {
   name: 'connect' | 'console';
   /** What is told of it in the log. */
   title: string;
-  /** Below the root of the repository, as all that is named here. */
+  /** Below the root of the repository or of the package, as all that is named here. */
   folder: string;
   sources: readonly string[];
 }
@@ -30,7 +31,11 @@ export interface PageFiles {
   send(request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply>;
 }
 
-const root = join(import.meta.dirname, '../../..');
+/** Of the package that `scripts/build-cli.ts` makes, where this is part of a file in `lib`; otherwise of the repository. */
+const root = join(
+  import.meta.dirname,
+  existsSync(join(import.meta.dirname, '../package.json')) ? '..' : '../../..',
+);
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -102,7 +107,7 @@ async function open(path: string): Promise<PageFile> {
   return { type: types[extname(path)] ?? '', bytes, gzip: gzipped, br };
 }
 
-/** Whether it was never built, or its sources changed since. An image has no sources. */
+/** Whether it was never built, or its sources changed since. An image, or the package, has no sources. */
 async function isStale({ folder, sources }: BuiltPage): Promise<boolean> {
   const built = await changedAt(join(root, folder, 'index.html'));
   const changed = await Promise.all(sources.map((source) => newestIn(join(root, source))));
