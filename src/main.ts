@@ -17,7 +17,6 @@ import { readCommand, type Command } from './command.ts';
 import { createKey, makeFirstKey, makeFirstLink, printLink } from './first-key.ts';
 import { untilResumed } from './held.ts';
 import { listenForHealth, type Health, type HealthListener } from './health.ts';
-import type { EmbeddedServer } from './kit/db/embedded/index.ts';
 import { watchLineage } from './kit/db/lineage.ts';
 import { noteKeyInUse } from './kit/key-check.ts';
 import { isMigrated } from './kit/db/migrate.ts';
@@ -122,7 +121,8 @@ function stopOnSignal(command: Command, { config, log, health }: Process, stop: 
 
 /** What was started, in order, so that it can be stopped; also when the start fails half way. */
 interface Running {
-  embedded?: EmbeddedServer;
+  /** Also while the embedded server is being started. */
+  storage?: ReturnType<typeof prepareDatabase>;
   app?: App;
   worker?: Worker;
   surfaces?: Surfaces;
@@ -139,12 +139,14 @@ function stopAll(running: Running, config: Config): Promise<void> {
 }
 
 async function stopEach(running: Running, config: Config): Promise<void> {
-  const { surfaces, worker, healthListener, app, embedded, endWatch, endTracing } = running;
+  const { surfaces, worker, healthListener, app, storage, endWatch, endTracing } = running;
   endWatch?.();
   await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
   await healthListener?.close();
   await app?.close();
-  await Promise.all([embedded?.stop(), endTracing?.()]);
+  // One that cannot be had has nothing to stop.
+  const prepared = await storage?.catch(() => undefined);
+  await Promise.all([prepared?.embedded?.stop(), endTracing?.()]);
 }
 
 async function run(): Promise<void> {
@@ -181,8 +183,8 @@ function isServing({ role }: Command): boolean {
 /** The database, up and of this release. What works on one that must be there makes none. */
 async function openStorage(command: Command, config: Config, log: Logger, running: Running): Promise<Opened> {
   const mustExist = /^(master-keys|operator-keys|people|restore) /.test(command.role);
-  const { url, embedded, name } = await prepareDatabase(config, log, { mustExist });
-  if (embedded) running.embedded = embedded;
+  running.storage = prepareDatabase(config, log, { mustExist });
+  const { url, name } = await running.storage;
   const directUrl = config.databaseDirectUrl ?? url;
   const direct = url === directUrl ? name : 'the database of SVC_DATABASE_DIRECT_URL';
   const patience = patienceOf(command);
@@ -229,8 +231,8 @@ async function doctor({ json }: Command): Promise<void> {
 
 /** Of `migrate --plan`: nothing is changed, and no database is made. */
 async function showPlan({ json }: Command, config: Config, log: Logger, running: Running): Promise<void> {
-  const { url, embedded, name } = await prepareDatabase(config, log, { mustExist: true }).catch(unplanned);
-  if (embedded) running.embedded = embedded;
+  running.storage = prepareDatabase(config, log, { mustExist: true });
+  const { url, name } = await running.storage.catch(unplanned);
   const plan = await planMigration(config.databaseDirectUrl ?? url, migrations).catch((error: unknown) =>
     unplanned(
       error,

@@ -287,6 +287,29 @@ describe('test/journeys/start', () => {
     }
   }, 120_000);
 
+  it.each([
+    ['its database is made', /\/initdb\0/],
+    ['its database starts', /\/postgres\0-D\0/],
+  ])(
+    'SIGTERM while %s leaves no embedded server running',
+    async (moment, line) => {
+      const SVC_DATA_DIR = join(folder(), `told while ${moment}`);
+      await mkdir(SVC_DATA_DIR, { mode: 0o755 });
+      await chmod(folder(), 0o755);
+      const node = await start({ SVC_DATA_DIR });
+      await expect
+        .poll(async () => (await serversOf(SVC_DATA_DIR)).some((each) => line.test(each)), {
+          timeout: 60_000,
+          interval: 5,
+        })
+        .toBe(true);
+      node.child.kill('SIGTERM');
+      expect(await node.ended).toBe(0);
+      expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
+    },
+    120_000,
+  );
+
   it('SIGTERM to npm start stops the platform', async () => {
     const { url: DATABASE_URL } = await empty();
     const node = await start({ DATABASE_URL }, [], ['npm', 'start']);
