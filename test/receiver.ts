@@ -13,6 +13,7 @@ export interface DataMessage {
   action: string;
   groupRef: string;
   groupName: string;
+  workspace?: string;
   installationId: string;
   objectName: string;
   rawObjectName: string;

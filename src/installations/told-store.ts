@@ -1,6 +1,7 @@
 import type { Told } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import type { Target } from './targets.ts';
 import type { ConfigContent } from './config/schema.ts';
 
 /**
@@ -80,13 +81,16 @@ const readSender = statement(
      coalesce(k.name, c.consumer_ref, '') AS "consumerName", c.workspace_ref AS workspace, n.updated_at AS "updatedAt"
    FROM installation n
      LEFT JOIN customer_group g ON g.project_id = n.project_id AND g.group_ref = n.group_ref
-     LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = n.connection_id
+     LEFT JOIN connection c ON c.project_id = n.project_id AND c.id = $3
      LEFT JOIN group_consumer k
       ON k.project_id = c.project_id AND k.group_ref = c.group_ref AND k.consumer_ref = c.consumer_ref
    WHERE n.project_id = $1 AND n.id = $2`,
 );
 
-/** Undefined when the installation is gone. */
-export async function senderOf(db: Queryable, projectId: string, id: string): Promise<Sender | undefined> {
-  return (await db.rows<Sender>(readSender, [projectId, id]))[0];
+/** Of what is read by the connection, whichever the installation has by now. Undefined when the installation is gone. */
+export async function senderOf(
+  db: Queryable,
+  { projectId, installationId, connectionId }: Pick<Target, 'projectId' | 'installationId' | 'connectionId'>,
+): Promise<Sender | undefined> {
+  return (await db.rows<Sender>(readSender, [projectId, installationId, connectionId]))[0];
 }

@@ -139,6 +139,50 @@ describe('actions/read/feeds', () => {
     expect(await begun()).toBeTypeOf('string');
   });
 
+  it('begins anew with another connection: nothing that was kept of the account before counts', async () => {
+    const { database } = on.ground;
+    await addCompanies();
+    await followAll();
+    const ofInstallation = `project_id = '${at.projectId}' AND installation_id = '${at.installationId}'`;
+    const key = `'${at.projectId}', '${at.installationId}', 'companies'`;
+    await database.raw(`
+      INSERT INTO read_feed (project_id, installation_id, object, kind, object_name, started_at, watermark, next_at, connection_id)
+        SELECT project_id, installation_id, object, 'associations', object_name, started_at, watermark, 'infinity', connection_id
+        FROM read_feed WHERE ${ofInstallation} AND object = 'companies';
+      UPDATE read_feed SET watermark = '2000-01-01', failures = 9, last_run_id = installation_id, backfill_id = installation_id,
+        paused = CASE object WHEN 'companies' THEN 'failures' ELSE 'object' END, paused_at = now() WHERE ${ofInstallation};
+      INSERT INTO read_seen VALUES (${key}, '${at.installationId}', 1, 'seen');
+      INSERT INTO read_link VALUES (${key}, '1', 'digests', now())`);
+    const before = await database.raw(
+      `SELECT next_at FROM read_feed WHERE ${ofInstallation} AND kind = 'records' ORDER BY object`,
+    );
+    const connectionId = await on.connect(`group-${groups}`, 'another');
+    const updateMask = ['connectionId'];
+    const moved = await on.call('PATCH', `${place}?skipSampling=true`, {
+      updateMask,
+      installation: { connectionId },
+    });
+    expect([moved.status, moved.json.code]).toEqual([200, undefined]);
+    await followAll();
+    const rows = await database.raw(
+      `SELECT object, connection_id AS of, watermark = started_at AND watermark > '2000-01-02' AS anew, failures, paused,
+        paused_at IS NOT NULL AS "isPaused", last_run_id AS run, backfill_id AS history, schedule
+      FROM read_feed WHERE ${ofInstallation} ORDER BY object, kind`,
+    );
+    const anew = { of: connectionId, anew: true, failures: 0, run: null, history: null };
+    expect(rows).toEqual([
+      { ...anew, object: 'companies', paused: null, isPaused: false, schedule: '0 * * * *' },
+      { ...anew, object: 'contacts', paused: 'object', isPaused: true, schedule: null },
+    ]);
+    expect(
+      await database.raw(
+        `SELECT next_at FROM read_feed WHERE ${ofInstallation} AND kind = 'records' ORDER BY object`,
+      ),
+    ).toEqual(before);
+    for (const table of ['read_seen', 'read_link'])
+      expect(await database.raw(`SELECT FROM ${table} WHERE ${ofInstallation}`)).toEqual([]);
+  });
+
   it('tells names apart as the config does, of which PostgreSQL takes some for one', async () => {
     const { database } = on.ground;
     const wanted = ['İ', 'i'].map((objectName) => ({
@@ -151,7 +195,7 @@ describe('actions/read/feeds', () => {
     }));
     const made = await database.transaction(async (tx) => {
       await keepOnly(tx, at, wanted);
-      return upsert(tx, at, wanted);
+      return upsert(tx, { ...at, connectionId: at.installationId }, wanted);
     });
     expect(made.map(({ isNew }) => isNew)).toEqual([true, true]);
     const { rows } = await listReads(database, at.projectId, {

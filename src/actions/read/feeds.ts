@@ -11,6 +11,7 @@ import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
 import {
   keepOnly,
+  leaveFormerAccount,
   list,
   listStaleInstallations,
   noteBackfill,
@@ -19,6 +20,7 @@ import {
   timeOf,
   upsert,
   type FeedPlace,
+  type LeftFeed,
   type WantedFeed,
 } from './store/feeds.ts';
 import { beginRun } from './store/runs.ts';
@@ -76,7 +78,7 @@ export async function followOne(tx: Queryable, place: FeedPlace): Promise<string
 }
 
 /**
- * The history of a new feed begins with it. Answers with the lanes where something was queued. Config and manifest are read behind the
+ * The history of a new feed begins with it, and that of one whose account is another. Answers with the lanes where something was queued. Config and manifest are read behind the
  * note of their change that was taken: nothing would tell of a change again that was not seen here.
  */
 async function followInstallation(
@@ -85,18 +87,35 @@ async function followInstallation(
 ): Promise<string[]> {
   const place = { projectId, installationId };
   const target = await targetIn(tx, projectId, installationId);
-  const objects = target ? effectiveReadObjects(target) : [];
+  if (!target) {
+    await keepOnly(tx, place, []);
+    return [];
+  }
+  const { connectionId } = target;
+  const objects = effectiveReadObjects(target);
   const now = await timeOf(tx);
   const wanted = objects.flatMap((object) => wantedFeeds(object, installationId, now));
+  const left = await leaveFormerAccount(tx, place, connectionId);
   const dropped = await keepOnly(tx, place, wanted);
-  const lanes: string[] = [];
-  const feeds = objects.length === 0 ? [] : await upsert(tx, place, wanted);
+  const lanes = await endLeft(tx, projectId, left);
+  const feeds = objects.length === 0 ? [] : await upsert(tx, target, wanted);
   for (const { objectName, kind, startedAt, isNew } of feeds) {
     const object = objects.find((one) => one.objectName === objectName);
-    if (isNew && object && kind === 'records')
-      lanes.push(...(await beginHistory(tx, place, object, startedAt)));
+    const isAnew = left.some((one) => one.object === objectName.toLowerCase() && one.kind === kind);
+    if ((isNew || isAnew) && object && kind === 'records')
+      lanes.push(...(await beginHistory(tx, target, object, startedAt)));
   }
-  return target && (await wakeRuns(tx, target, dropped)) ? [...lanes, target.connectionId] : lanes;
+  return (await wakeRuns(tx, target, dropped)) ? [...lanes, connectionId] : lanes;
+}
+
+/** Lets the runs of another connection end that lost their feeds. Answers with the lanes where some wait. */
+async function endLeft(tx: Queryable, projectId: string, left: readonly LeftFeed[]): Promise<string[]> {
+  const lanes: string[] = [];
+  for (const [laneId, feeds] of Map.groupBy(left, (one) => one.laneId)) {
+    const runs = feeds.flatMap(({ runId, backfillId }) => [runId ?? [], backfillId ?? []].flat());
+    if (await hurryWork(tx, { projectId, laneId }, runs)) lanes.push(laneId);
+  }
+  return lanes;
 }
 
 /** Lets what rests look again whether it may go on, and what lost its feed end. Answers whether something does. */
@@ -140,14 +159,16 @@ export function wantedFeeds(
 /** Everything until the feed began; what changes later is read by its schedule. */
 async function beginHistory(
   tx: Queryable,
-  place: FeedPlace,
+  { projectId, installationId, connectionId }: Target,
   { objectName, backfill, declared }: EffectiveReadObject,
   startedAt: number,
 ): Promise<string[]> {
   if (!backfill || !declared) return [];
   const id = newId();
   const since = backfill.days === undefined ? undefined : startedAt - backfill.days * dayMs;
-  const lane = await beginRun(tx, { ...place, objectName, id, type: 'backfill', since, until: startedAt });
+  const place = { projectId, installationId };
+  const range = { since, until: startedAt };
+  const lane = await beginRun(tx, { ...place, connectionId, objectName, id, type: 'backfill', ...range });
   if (lane === undefined) return [];
   await noteBackfill(tx, place, objectName, id);
   return [lane];

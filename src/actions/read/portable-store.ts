@@ -4,6 +4,7 @@ import { orNull, text, timestamp, uuid } from '../../kit/db/portable-schema.ts';
 import { readScheduleMinutes, scheduleFault } from '../../projects/index.ts';
 
 const ofRuns = 'runs stay behind';
+const ofInstallation = 'its installation names it';
 
 function scheduleFaults({ schedule }: { schedule: string | null }): RowFault[] {
   const fault = schedule === null ? undefined : scheduleFault(schedule, readScheduleMinutes);
@@ -35,6 +36,12 @@ export const portableReads: readonly Portable[] = [
     rules: scheduleFaults,
     differs: { where: 'r.watermark > t.watermark' },
     where: 'NOT EXISTS (SELECT FROM read_run b WHERE b.project_id = t.project_id AND b.id = t.backfill_id)',
-    left: { failures: ofRuns, excused: ofRuns, run_id: ofRuns, last_run_id: ofRuns },
+    left: {
+      failures: ofRuns,
+      excused: ofRuns,
+      run_id: ofRuns,
+      last_run_id: ofRuns,
+      connection_id: ofInstallation,
+    },
   }),
 ];

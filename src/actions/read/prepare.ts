@@ -59,6 +59,8 @@ export type Held =
   | { waitMs: number; rests?: boolean; because?: { key: string; msg: string } }
   | { failure: Failure };
 
+/** Feeds follow a change of their installation within about a second. */
+const followedMs = 1_000;
 /** A builder who mends what a run waits for sees it go on after this long. */
 const recheckMs = 15_000;
 /** Whoever lets reads go on wakes them; this is for one that came to rest in that moment. */
@@ -67,15 +69,19 @@ const restMs = 5 * 60_000;
 /** Finds all that the run needs, or says why it does not go on. */
 export async function prepare(
   deps: ReadDeps,
-  { projectId, run }: RunItem & { run: Run },
+  { projectId, laneId, run }: RunItem & { run: Run },
 ): Promise<{ prepared: Prepared } | { held: Held; place: Place }> {
   const { installationId } = run;
   const target = await deps.installations.refreshTarget(projectId, { installationId });
   if (!target) return { place: {}, held: ended('the installation was deleted') };
   const asked = effectiveReadObjectNamed(target, run.objectName);
-  const place = placeIn(target, run);
+  const isMoved = laneId !== target.connectionId;
+  const place = { ...placeIn(target, run), connectionId: laneId };
   if (!asked) return { place, held: ended(`${run.objectName} is not configured to be read any more`) };
+  if (isMoved && (run.isDropped || run.type === 'triggered')) return { place, held: ended(movedWords(run)) };
   if (run.isDropped) return { place, held: ended(droppedWords(run)) };
+  // Its feed still is of this connection: it follows, or the installation comes back.
+  if (isMoved) return { place, held: { waitMs: followedMs, rests: true } };
   if (rests(run, asked)) return { place, held: { waitMs: restMs, rests: true } };
   const destination = await destinationOf(deps.deliveries, projectId, asked);
   if ('held' in destination) return { place, ...destination };
@@ -84,7 +90,7 @@ export async function prepare(
   const associating = associatingOf(target, asked);
   if (run.type === 'associations' && !associating)
     return { place, held: ended(`associations of ${run.objectName} are not asked for any more`) };
-  const sender = await senderOf(deps.ground.database, projectId, installationId);
+  const sender = await senderOf(deps.ground.database, target);
   if (!sender) return { place, held: ended('the installation was deleted') };
   const shape = shapeOf(asked, ready.object);
   const envelope = envelopeOf(target, asked, run, sender);
@@ -98,6 +104,12 @@ export function placeIn({ provider, connectionId, groupRef }: Target, { requestI
 }
 
 const ended = (message: string): Held => ({ failure: { category: 'notFound', retryable: false, message } });
+
+/** A run reads the account of the connection in whose lane it is. */
+function movedWords({ type }: Run): string {
+  const next = type === 'triggered' ? 'ask for it again' : 'another run reads its account';
+  return `the installation uses another connection now; ${next}`;
+}
 
 function droppedWords({ objectName, type }: Run): string {
   return type === 'associations'

@@ -66,6 +66,47 @@ export async function putInstallationBehind(
   await db.rows(putStaleBehind, [projectId, installationId]);
 }
 
+const leaveAccount = statement(
+  'read_feeds_leave_account',
+  `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
+  former AS MATERIALIZED (
+    SELECT * FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND connection_id <> $3
+    ORDER BY object, kind FOR UPDATE),
+  unseen AS (
+    DELETE FROM read_seen s USING former o
+    WHERE s.project_id = $1 AND s.installation_id = $2 AND s.object = o.object AND o.kind = 'records'),
+  unlinked AS (
+    DELETE FROM read_link l USING former o
+    WHERE l.project_id = $1 AND l.installation_id = $2 AND l.object = o.object AND o.kind = 'associations'),
+  begun AS (
+    UPDATE read_feed f SET connection_id = $3, started_at = now, watermark = now, schedule = NULL, tick_at = NULL, next_at = 'infinity',
+      run_id = NULL, last_run_id = NULL, backfill_id = NULL, failures = 0, excused = 0, paused = nullif(f.paused, 'failures'),
+      paused_at = CASE WHEN f.paused <> 'failures' THEN f.paused_at END
+    FROM clock, former o WHERE f.project_id = $1 AND f.installation_id = $2 AND f.object = o.object AND f.kind = o.kind)
+  SELECT object, kind, connection_id AS "laneId", run_id AS "runId", backfill_id AS "backfillId" FROM former`,
+);
+
+/** A feed that was of another connection: the lane of that, and the runs that went on there. */
+export interface LeftFeed {
+  object: string;
+  kind: FeedKind;
+  laneId: string;
+  runId: string | null;
+  backfillId: string | null;
+}
+
+/**
+ * Makes the feeds of other connections as those of a new installation: how far one account was read, and what was delivered of it, says
+ * nothing of another. What somebody paused stays so. Answers with the feeds as they were.
+ */
+export function leaveFormerAccount(
+  tx: Queryable,
+  { projectId, installationId }: FeedPlace,
+  connectionId: string,
+): Promise<LeftFeed[]> {
+  return tx.rows(leaveAccount, [projectId, installationId, connectionId]);
+}
+
 /** A feed as config and manifest want it. Times are milliseconds since the epoch. */
 export interface WantedFeed {
   objectName: string;
@@ -107,12 +148,13 @@ const upsertFeeds = statement(
   resting AS (
     SELECT EXISTS (SELECT FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'installation') AS is)
   INSERT INTO read_feed AS f (project_id, installation_id, object, kind, targets, object_name, schedule, tick_at, next_at, started_at,
-    watermark, paused, paused_at)
+    watermark, connection_id, paused, paused_at)
   SELECT $1, $2, w.object, w.kind, w.targets, w.object_name, w.schedule, w.tick_at, w.next_at,
-    now, now, CASE WHEN w.removed THEN 'removed' WHEN r.is THEN 'installation' END, CASE WHEN w.removed OR r.is THEN now END
+    now, now, $11, CASE WHEN w.removed THEN 'removed' WHEN r.is THEN 'installation' END, CASE WHEN w.removed OR r.is THEN now END
   FROM wanted w, resting r, clock ORDER BY w.object, w.kind
   ON CONFLICT (project_id, installation_id, object, kind) DO UPDATE SET
     targets = excluded.targets, object_name = excluded.object_name, schedule = excluded.schedule,
+    connection_id = excluded.connection_id,
     paused = CASE WHEN excluded.paused = 'removed' THEN coalesce(f.paused, 'removed')
       WHEN f.paused = 'removed' THEN NULL ELSE f.paused END,
     paused_at = CASE WHEN excluded.paused = 'removed' THEN coalesce(f.paused_at, excluded.paused_at)
@@ -126,7 +168,7 @@ const upsertFeeds = statement(
 /** Answers with the feeds, and which of them are new. */
 export function upsert(
   tx: Queryable,
-  { projectId, installationId }: FeedPlace,
+  { projectId, installationId, connectionId }: FeedPlace & { connectionId: string },
   feeds: readonly WantedFeed[],
 ): Promise<{ objectName: string; kind: FeedKind; startedAt: number; isNew: boolean }[]> {
   return tx.rows(upsertFeeds, [
@@ -140,6 +182,7 @@ export function upsert(
     feeds.map(({ kind }) => kind),
     feeds.map(({ targets }) => targets),
     feeds.map(objectOf),
+    connectionId,
   ]);
 }
 

@@ -17,11 +17,11 @@ const deadline = `(SELECT now FROM clock) + interval '10 years'`;
 
 /**
  * Begins a run for each row of a CTE `source` with n, project_id, installation_id, object, object_name, id, type, since, until,
- * until_now, prio, trace and request_id, in the lane of the installation's connection.
+ * until_now, prio, trace, request_id and connection_id, in the lane of that connection; where it is NULL, in that of the installation's.
  */
 const begun = `started AS MATERIALIZED (
-    SELECT s.*, n.integration_id, n.config_id, n.connection_id AS lane_id, n.group_ref, json_build_object('groupRef', n.group_ref,
-      'connectionId', n.connection_id, 'provider', i.provider, 'read', json_build_object('type', s.type,
+    SELECT s.*, n.integration_id, n.config_id, coalesce(s.connection_id, n.connection_id) AS lane_id, n.group_ref,
+      json_build_object('groupRef', n.group_ref, 'connectionId', coalesce(s.connection_id, n.connection_id), 'provider', i.provider, 'read', json_build_object('type', s.type,
         'since', ${msOf('s.since')}, 'until', ${msOf('s.until')}, 'pages', 0, 'processed', 0)) AS request
     FROM source s
     JOIN installation n ON n.project_id = s.project_id AND n.id = s.installation_id
@@ -45,7 +45,8 @@ const begin = statement(
   source AS MATERIALIZED (
     SELECT 1 AS n, $1::uuid AS project_id, $2::uuid AS installation_id, $3::text AS object, $4::text AS object_name,
       $5::uuid AS id, $6::text AS type, ${timestampOf('$7::float8')} AS since, coalesce(${timestampOf('$8::float8')}, (SELECT now FROM clock)) AS until,
-      $8::float8 IS NULL AS until_now, $9::smallint AS prio, $10::text AS trace, $11::text AS request_id),
+      $8::float8 IS NULL AS until_now, $9::smallint AS prio, $10::text AS trace, $11::text AS request_id,
+      $12::uuid AS connection_id),
   ${begun}
   SELECT lane_id AS "laneId" FROM started`,
 );
@@ -78,13 +79,13 @@ const fireFeeds = statement(
     FROM input i JOIN locked l ON l.n = i.n
     WHERE f.project_id = i.project_id AND f.installation_id = i.installation_id AND f.object = i.object AND f.kind = i.kind
     RETURNING i.n, i.id AS new_id, f.project_id, f.installation_id, f.object, f.kind, f.object_name, f.run_id, f.watermark,
-      l.tick_at AS fired_at),
+      f.connection_id, l.tick_at AS fired_at),
   source AS MATERIALIZED (
     SELECT n, project_id, installation_id, object, object_name, run_id AS id,
       CASE kind WHEN 'associations' THEN 'associations' ELSE 'scheduled' END AS type,
       CASE kind WHEN 'associations' THEN NULL ELSE watermark END AS since, (SELECT now FROM clock) AS until, false AS until_now,
       CASE kind WHEN 'associations' THEN ${priorities.associations} ELSE ${priorities.scheduled} END::smallint AS prio,
-      NULL::text AS trace, NULL::text AS request_id
+      NULL::text AS trace, NULL::text AS request_id, connection_id
     FROM moved WHERE run_id = new_id),
   ${begun},
   ${logLines(
@@ -108,14 +109,16 @@ export interface NewRun {
   until?: number | undefined;
   /** Of the request that asks for it. */
   requestId?: string | undefined;
+  /** Whose account is read; missing: the one that the installation has. */
+  connectionId?: string | undefined;
 }
 
-/** The installation's lane, in which the run waits; undefined when the installation is gone. */
+/** The lane of its connection, in which the run waits; undefined when the installation is gone. */
 export async function beginRun(db: Queryable, run: NewRun): Promise<string | undefined> {
-  const { projectId, installationId, objectName, id, type, since, until, requestId } = run;
+  const { projectId, installationId, objectName, id, type, since, until, requestId, connectionId } = run;
   const values = [projectId, installationId, objectName.toLowerCase(), objectName, id, type];
   const range = [since ?? null, until ?? null];
-  const whence = [priorities[type], currentTrace() ?? null, requestId ?? null];
+  const whence = [priorities[type], currentTrace() ?? null, requestId ?? null, connectionId ?? null];
   const [begunRow] = await db.rows<{ laneId: string }>(begin, [...values, ...range, ...whence]);
   return begunRow?.laneId;
 }
