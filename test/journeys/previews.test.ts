@@ -7,6 +7,7 @@ interface Shown extends ProblemBody {
   recordId?: string;
   result: { fields: Record<string, unknown>; mappedFields: Record<string, unknown> }[];
   missingFields: string[];
+  hasMore?: true;
 }
 interface Planned extends ProblemBody {
   plan: { records: { fields: Record<string, unknown> }[]; calls: { method: string; path: string }[] };
@@ -75,9 +76,37 @@ describe('test/journeys/previews', () => {
     const none = await preview(reading({ fieldFilters: [filter] }));
     expect(none).toMatchObject({ status: 200, body: { result: [] } });
     expect(none.body).not.toHaveProperty('recordId');
+    expect(none.body).not.toHaveProperty('hasMore');
     const gone = await preview(reading({ selectedFields: { vanished: true } }));
     expect(gone).toMatchObject({ status: 200, body: { missingFields: ['vanished'] } });
     expect(gone.body.result[0]!.fields).not.toHaveProperty('vanished');
+  });
+
+  it('looks for a record that passes more filters than HubSpot is asked for, and says where it stopped', async () => {
+    await simulator(platform.hubspot, 'POST', '/quotas', { searchPerSecond: null });
+    const same = { lastname: 'Many', city: 'Bern', jobtitle: 'none' };
+    // More than a record and two whole pages.
+    const records = Array.from({ length: 450 }, (_, n) => ({
+      properties: { ...same, company: n === 300 ? 'far' : n === 440 ? 'too far' : 'near' },
+    }));
+    await simulator(platform.hubspot, 'POST', '/data', { object: 'contacts', records });
+    const filtered = (company: string) =>
+      preview(
+        reading({
+          fieldFilters: Object.entries({ ...same, company }).map(([fieldName, value]) => ({
+            fieldName,
+            operator: 'eq',
+            value,
+          })),
+          selectedFields: { company: true },
+        }),
+      );
+    const far = await filtered('far');
+    expect(far.body.result).toMatchObject([{ fields: { company: 'far' } }]);
+    expect(far.body).not.toHaveProperty('hasMore');
+    const { result: tooFar, requests } = await during(platform.hubspot, () => filtered('too far'));
+    expect(tooFar).toMatchObject({ status: 200, body: { result: [], hasMore: true } });
+    expect(requests.filter(({ path }) => path.includes('/objects/'))).toHaveLength(3);
   });
 
   it('refuses what saving would refuse, at the same place, and calls no provider', async () => {

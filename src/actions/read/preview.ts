@@ -4,11 +4,16 @@ import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import type { Failure, ReadQuery } from '../../providers/index.ts';
 import { anyTimeMs, askableNow } from './askable.ts';
-import { alsoOf, fetchLinked } from './linked-page.ts';
+import type { Associating } from './fetch-associations.ts';
+import type { Caller } from './fetch-page.ts';
+import { alsoOf, fetchLinked, type LinkedPage } from './linked-page.ts';
 import { associatingOf, type ReadDeps } from './prepare.ts';
 import { readableObject, type ReadPlace } from './request.ts';
 import type { ReadPreview, ReadPreviewRequest } from './schema.ts';
 import { shapeOf } from './shape.ts';
+
+/** Where a provider is not asked for all filters, one record is looked at, and then whole pages: so many pages in all, since HubSpot takes five searches in a second. */
+const mostPages = 3;
 
 /**
  * Reads one record by a config that nobody saved, in the form in which it would be delivered. Nothing is delivered, and no
@@ -29,20 +34,19 @@ export async function previewRead(
   const shape = shapeOf(asked, object);
   const until = Date.now() + anyTimeMs;
   const { filters } = asked;
-  const query: ReadQuery = { object, fields: shape.fields, until, filters, deleted: false, limit: 1 };
+  const query: ReadQuery = { object, fields: shape.fields, until, filters, deleted: false };
   const refused = read.refusal(query);
   if (refused) throw problemOf(refused);
   const associating = associatingOf(target, asked);
-  const fetched = await fetchLinked(
-    { read, client, mayStillSend: () => true },
-    { associating: associating && { ...associating, isCompared: false } },
+  const caller = { read, client, mayStillSend: () => true };
+  const { page, associated } = await firstFound(
+    caller,
+    associating && { ...associating, isCompared: false },
     query,
-    read.begin(query, false),
   );
-  if ('failure' in fetched) throw problemOf(fetched.failure);
-  const found = fetched.page.records[0];
+  const [found] = page.records;
   const shown = { ...namesOf(asked), missingFields: shape.missing };
-  if (!found) return { ...shown, result: [] };
+  if (!found) return { ...shown, result: [], ...(page.next === undefined ? {} : { hasMore: true }) };
   const details = { groupRef, objectName: asked.objectName };
   await record(deps.ground.database, {
     projectId,
@@ -50,8 +54,25 @@ export async function previewRead(
     targetId: connectionId,
     details,
   });
-  const also = associating && fetched.associated ? alsoOf(associating, fetched.associated)(found.id) : {};
+  const also = associating && associated ? alsoOf(associating, associated)(found.id) : {};
   return { ...shown, recordId: found.id, result: [{ ...shape.entryOf(found), ...also }] };
+}
+
+/** The first page with a record that passes the filters, or the last one that was looked at. */
+async function firstFound(
+  caller: Caller,
+  associating: Associating | undefined,
+  query: ReadQuery,
+): Promise<LinkedPage> {
+  let cursor = caller.read.begin(query, false);
+  for (let pages = 1; ; pages += 1) {
+    const asked = pages === 1 ? { ...query, limit: 1 } : { ...query };
+    const fetched = await fetchLinked(caller, { associating }, asked, cursor);
+    if ('failure' in fetched) throw problemOf(fetched.failure);
+    const { records, next } = fetched.page;
+    if (records.length > 0 || next === undefined || pages === mostPages) return fetched;
+    cursor = next;
+  }
 }
 
 function namesOf({ deliveredAs, objectName }: EffectiveReadObject): {

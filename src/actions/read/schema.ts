@@ -237,8 +237,15 @@ export const ReadPreview = Type.Object(
       ),
       {
         maxItems: 1,
-        description: 'As the message of a delivery has it; empty where no record passes the filters.',
+        description:
+          'As the message of a delivery has it; empty where no record that was looked at passes the filters.',
       },
+    ),
+    hasMore: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'Nothing is shown, and not all records were looked at: one that passes the filters may come behind those.',
+      }),
     ),
     missingFields: Type.Array(Type.String(), {
       description: 'Fields of the config that the object does not have at the provider: they are left out.',

@@ -4984,8 +4984,13 @@ export interface components {
             rawObjectName: string;
             /** @description The provider's id of the record. */
             recordId?: string;
-            /** @description As the message of a delivery has it; empty where no record passes the filters. */
+            /** @description As the message of a delivery has it; empty where no record that was looked at passes the filters. */
             result: components["schemas"]["PreviewedRecord"][];
+            /**
+             * @description Nothing is shown, and not all records were looked at: one that passes the filters may come behind those.
+             * @enum {boolean}
+             */
+            hasMore?: true;
             /** @description Fields of the config that the object does not have at the provider: they are left out. */
             missingFields: string[];
         };

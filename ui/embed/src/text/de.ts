@@ -167,7 +167,7 @@ export const de: Texts = {
   exampleRead: 'Beispiel für das Gelesene',
   exampleReadHint: 'Ein Datensatz Ihres Kontos, wie {app} ihn mit diesen Einstellungen erhält.',
   exampleNone:
-    'Es gibt keinen Datensatz zu zeigen: Es ist noch keiner da, oder keiner entspricht den Filtern.',
+    'Es gibt keinen Datensatz zu zeigen: Es ist noch keiner da, oder keiner der angesehenen entspricht den Filtern.',
   exampleMissing: 'Nicht mehr in Ihrem Konto: {fields}.',
   exampleMore: '{count} weitere',
   exampleWrite: 'Beispiel für das Geschriebene',

@@ -159,7 +159,8 @@ export const en = {
 
   exampleRead: 'Example of what is read',
   exampleReadHint: 'A record of your account, as {app} gets it with these settings.',
-  exampleNone: 'There is no record to show: none is there yet, or none passes the filters.',
+  exampleNone:
+    'There is no record to show: none is there yet, or none that was looked at passes the filters.',
   exampleMissing: 'Not in your account any more: {fields}.',
   exampleMore: '{count} more',
   exampleWrite: 'Example of what is written',
