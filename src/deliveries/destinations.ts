@@ -84,9 +84,9 @@ function switches(deps: DestinationDeps): Pick<Destinations, 'enable' | 'disable
     enable: (projectId, nameOrId) =>
       changing(deps, projectId, nameOrId, async (tx, row) => {
         const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'active', null);
-        // Whoever asks for this has mended it: what waits for a later attempt is tried now.
-        await hurry(tx, projectId, row.id);
         await replayDeadLetters(tx, projectId, row.id, deps.kinds.get(row.type)?.recordsOnly === true);
+        // Whoever asks for this has mended it: what waits for a later attempt is tried now. This holds the lane until the commit.
+        await hurry(tx, projectId, row.id);
         if (!changed || row.status === 'active') return changed ?? row;
         await pause(tx, projectId, row.id, false);
         await record(tx, {

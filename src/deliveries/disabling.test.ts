@@ -122,4 +122,19 @@ describe('deliveries/disabling', () => {
     expect(await stored()).toMatchObject({ status: 'active' });
     await other.close();
   });
+
+  it('enabled, it is sent a part of very much that waits, and then the rest', async () => {
+    const { destinations } = world.deliveries;
+    await destinations.disable(world.projectId, 'mine');
+    receiver.answer = good;
+    await world.queue(destination.id, 2_100);
+    await world.rows("UPDATE work SET due_at = svc_now() + interval '1 hour' WHERE project_id = $1", [
+      world.projectId,
+    ]);
+    expect(await destinations.enable(world.projectId, 'mine')).toMatchObject({ status: 'active' });
+    const waiting = 'SELECT count(*)::int AS n FROM work WHERE project_id = $1 AND due_at > svc_now()';
+    expect(await world.rows(waiting, [world.projectId])).toEqual([{ n: 100 }]);
+    await world.work();
+    await expect.poll(() => receiver.received.length, { timeout: 50_000, interval: 100 }).toBe(2_100);
+  }, 60_000);
 });

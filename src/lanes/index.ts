@@ -4,17 +4,8 @@ export { defineKind, type RegisteredKind } from './jobs.ts';
 export type { End, Gathers, Heard, Kind, Marked, Ran, WorkContext } from './kind.ts';
 export { createNodeLanes, type NodeLane, type NodeLanes } from './node-lane.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
-export {
-  firstProject,
-  gathering,
-  hurry,
-  hurryAll,
-  hurryWork,
-  markedOrParked,
-  pause,
-  rest,
-  type LaneKey,
-} from './store/lanes.ts';
+export { hurry, hurryAll, hurryWork } from './store/hurry.ts';
+export { firstProject, gathering, markedOrParked, pause, rest, type LaneKey } from './store/lanes.ts';
 export { fenced, heldLanesOf, queued, recordParts, restingLanesOf, woken } from './store/record-parts.ts';
 export { doubt, findStray, findWaiting, markInTurn, putBack, unpark, withhold } from './store/work.ts';
 export { createWorker, type Worker } from './worker.ts';

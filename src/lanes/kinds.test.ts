@@ -18,7 +18,8 @@ import {
 } from './index.ts';
 import { loaderOf } from './jobs.ts';
 import { shareStatements } from './shared-statements.ts';
-import { claim, extend, firstProject, fold, giveBack, hurry } from './store/lanes.ts';
+import { hurry } from './store/hurry.ts';
+import { claim, extend, firstProject, fold, giveBack } from './store/lanes.ts';
 import { giveBackUnmarked, rescue, take } from './store/work.ts';
 
 /** A work of pages that nobody in the product knows: each page is an end that is not done, and commits where it is. */

@@ -5,7 +5,8 @@ import { createBytes } from './bytes.ts';
 import { claimDue } from './claim.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { listenForWork } from './hints.ts';
-import { loaderOf, type RegisteredKind } from './jobs.ts';
+import { hurryKind } from './hurry-kind.ts';
+import { defineKind, loaderOf, type RegisteredKind } from './jobs.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
 import { createRunningLanes, type RunningLanes } from './running-lanes.ts';
 import { createPool } from './pool.ts';
@@ -136,7 +137,8 @@ function createState(ground: Ground, options: WorkerOptions): State {
   const [gathers, another] = kinds.flatMap((kind) => kind.gathers ?? []);
   if (another) throw new Error('of the kinds of a worker one gathers');
   const vacuum = createVacuum(database, log, gathers?.tables ?? []);
-  const load = loaderOf({ database, log, onEnded: (count) => vacuum.ended(count) }, kinds);
+  const hands = { database, log, onEnded: (count: number) => vacuum.ended(count) };
+  const load = loaderOf(hands, [...kinds, defineKind(hurryKind(database))]);
   const stopping = new AbortController();
   const runner: RunnerDeps = {
     ...shareStatements(database, load, gathers),

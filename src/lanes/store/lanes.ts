@@ -185,35 +185,6 @@ const restLane = statement(
   ON CONFLICT (project_id, id) DO UPDATE SET not_before = greatest(l.not_before, excluded.not_before)`,
 );
 
-// The rows in order, so that two of these do not wait for one another; what is being taken is on its way anyhow.
-const hurryLanes = statement(
-  'lanes_hurry',
-  `WITH held AS MATERIALIZED (
-    SELECT project_id, id FROM lane WHERE project_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR NO KEY UPDATE),
-  waiting AS MATERIALIZED (
-    SELECT w.project_id, w.seq FROM unnest($2::uuid[]) AS i(id) CROSS JOIN LATERAL (
-      SELECT * FROM work w WHERE w.project_id = $1 AND w.lane_id = i.id AND w.state = 0 AND w.due_at > svc_now()
-      ORDER BY w.seq FOR UPDATE SKIP LOCKED) w),
-  hurried AS (
-    UPDATE work w SET due_at = svc_now() FROM waiting i WHERE w.project_id = i.project_id AND w.seq = i.seq)
-  UPDATE lane l SET not_before = '-infinity', wakes = l.wakes + 1,
-    due_at = CASE WHEN l.lease IS NOT NULL OR l.paused THEN l.due_at ELSE svc_now() END
-  FROM held h WHERE l.project_id = h.project_id AND l.id = h.id`,
-);
-
-const hurryRefs = statement(
-  'lane_hurry_refs',
-  `WITH waiting AS MATERIALIZED (
-    SELECT project_id, seq FROM work
-    WHERE project_id = $1 AND lane_id = $2 AND ref = ANY ($3::uuid[]) AND state = 0 AND due_at > svc_now()
-    ORDER BY seq FOR UPDATE SKIP LOCKED),
-  hurried AS (
-    UPDATE work w SET due_at = svc_now() FROM waiting i WHERE w.project_id = i.project_id AND w.seq = i.seq)
-  UPDATE lane l SET wakes = l.wakes + 1,
-    due_at = CASE WHEN l.lease IS NOT NULL OR l.paused THEN l.due_at ELSE svc_now() END
-  WHERE l.project_id = $1 AND l.id = $2 AND EXISTS (SELECT FROM waiting) RETURNING l.id`,
-);
-
 const openNodeLane = statement(
   'lane_open_node',
   `INSERT INTO lane (project_id, id, due_at, lease, kind)
@@ -324,29 +295,6 @@ export async function pause(
 /** Nothing of the lane may be sent for that long: for one who does not hold it, and heard so. */
 export async function rest(db: Queryable, projectId: string, laneId: string, forMs: number): Promise<void> {
   await db.rows(restLane, [projectId, laneId, forMs]);
-}
-
-/** What waits in the lane for a time is due now. */
-export async function hurry(db: Queryable, projectId: string, laneId: string): Promise<void> {
-  await db.rows(hurryLanes, [projectId, [laneId]]);
-}
-
-/** In one statement those of so many lanes are held: until it ends nothing else wakes or renews any. */
-const hurriedAtOnce = 100;
-
-/** The same for many, each group of them in a commit of its own. */
-export async function hurryAll(db: Database, projectId: string, laneIds: readonly string[]): Promise<void> {
-  for (let from = 0; from < laneIds.length; from += hurriedAtOnce)
-    await db.rows(hurryLanes, [projectId, laneIds.slice(from, from + hurriedAtOnce)]);
-}
-
-/** Of what waits in the lane for a time, the work on these is due now. Answers whether there is any. */
-export async function hurryWork(
-  db: Queryable,
-  { projectId, laneId }: { projectId: string; laneId: string },
-  refs: readonly string[],
-): Promise<boolean> {
-  return (await db.rows(hurryRefs, [projectId, laneId, refs])).length > 0;
 }
 
 export async function openNode(db: Queryable, lane: LaneKey, leaseMs: number): Promise<void> {
