@@ -10,6 +10,7 @@ import { createBudget, type Budget, type Caller } from './budget/index.ts';
 import { createProviderClient } from './client.ts';
 import { withWorkspace, type Credential } from './credentials/index.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive/index.ts';
+import { createNewTokens } from './new-tokens.ts';
 import {
   beginConnect,
   beginUpdate,
@@ -24,7 +25,7 @@ import {
 } from './oauth/index.ts';
 import type { Owner } from './owner-store.ts';
 import { connectionOf, present, type Connection } from './present.ts';
-import { connectWith } from './proof/index.ts';
+import { connectWith, type ProofDeps } from './proof/index.ts';
 import { createKeeper, heldAgeMs, holdRow, type Keeper } from './refresh/index.ts';
 import { mayBeUsedElsewhere, revokeAtProvider, revokeLate } from './revoke.ts';
 import type {
@@ -118,7 +119,7 @@ export interface Connections {
 }
 
 export function createConnections(ground: Ground, options: ConnectionsOptions): Connections {
-  const deps: FlowDeps = { ground, ...options };
+  const deps = { ground, ...options, newTokens: createNewTokens() };
   const listeners: ((projectId: string, id: string) => void)[] = [];
   const keeper = createKeeper({
     ...deps,
@@ -198,7 +199,7 @@ type Connecting = Pick<
   | 'deleteIf'
 >;
 
-function connecting(deps: FlowDeps, keeper: Keeper): Connecting {
+function connecting(deps: FlowDeps & ProofDeps, keeper: Keeper): Connecting {
   const { ground, catalog, projects } = deps;
   return {
     startOAuth: async (projectId, request) => beginConnect(deps, projectId, withWorkspace(request)),

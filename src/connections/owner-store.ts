@@ -17,6 +17,21 @@ const saveConsumer = statement(
      updated_at = CASE WHEN k.name <> $4::text THEN svc_now() ELSE k.updated_at END`,
 );
 
+const same = `FROM connection WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
+     AND workspace_ref IS NOT DISTINCT FROM $5::text`;
+
+// What was set aside is dead from the start: it gives way to one that may work, and to one that died since.
+const findSame = statement(
+  'connections_find_same',
+  `SELECT id ${same}
+   ORDER BY (status = 'bad_credentials'), CASE status WHEN 'bad_credentials' THEN created_at END, created_at DESC, id DESC LIMIT 1`,
+);
+
+const listAside = statement(
+  'connections_list_aside',
+  `SELECT id, credentials ${same} AND status = 'bad_credentials' AND starts_with(status_detail, $6)`,
+);
+
 /** Who connects: a group, and a person of it. A name that is missing leaves the known one, or is the ref. */
 export interface Owner {
   groupRef: string;
@@ -38,4 +53,34 @@ export async function saveOwner(
   const { groupRef, groupName = null, consumerRef, consumerName = null } = owner;
   await tx.rows(saveGroup, [projectId, groupRef, groupName, mayRename]);
   await tx.rows(saveConsumer, [projectId, groupRef, consumerRef, consumerName]);
+}
+
+/** The account of a person that credentials open. */
+export interface Account {
+  projectId: string;
+  owner: Owner;
+  provider: string;
+  workspaceRef: string | undefined;
+}
+
+const valuesOf = ({ projectId, owner, provider, workspaceRef }: Account): unknown[] => [
+  projectId,
+  owner.groupRef,
+  provider,
+  owner.consumerRef,
+  workspaceRef ?? null,
+];
+
+/** The connection that a new set of credentials belongs to: same group, provider, consumer and account. */
+export async function findSameConnection(tx: Queryable, account: Account): Promise<string | undefined> {
+  return (await tx.rows<{ id: string }>(findSame, valuesOf(account)))[0]?.id;
+}
+
+/** Those of them that were set aside: what is told of them begins with the given words. */
+export function listAsideConnections(
+  tx: Queryable,
+  account: Account,
+  words: string,
+): Promise<{ id: string; credentials: Buffer }[]> {
+  return tx.rows(listAside, [...valuesOf(account), words]);
 }

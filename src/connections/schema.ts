@@ -108,7 +108,9 @@ export const Connection = Type.Object(
       description:
         '`created`: new or just refreshed. `working`: a provider call succeeded. `bad_credentials`: connect again.',
     }),
-    statusDetail: Type.Optional(Type.String({ description: 'Why the credentials stopped working.' })),
+    statusDetail: Type.Optional(
+      Type.String({ description: 'Why the credentials do not work, or are not used.' }),
+    ),
     missingScopes: Type.Optional(
       Type.Array(Type.String(), {
         description:

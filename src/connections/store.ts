@@ -124,18 +124,11 @@ const findDefault = statement(
    ORDER BY (c.status = 'bad_credentials'), c.created_at DESC, c.id DESC LIMIT 1`,
 );
 
-const findSame = statement(
-  'connections_find_same',
-  `SELECT id FROM connection WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
-     AND workspace_ref IS NOT DISTINCT FROM $5::text
-   ORDER BY created_at DESC, id DESC LIMIT 1`,
-);
-
 const insert = statement(
   'connections_insert',
   `INSERT INTO connection (project_id, id, provider, provider_app_id, group_ref, consumer_ref, workspace_ref,
-     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, as_of, signed_in_at, access_issued_at, access_expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, svc_now(), svc_now(),
+     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, status_detail, as_of, signed_in_at, access_issued_at, access_expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, svc_now(), svc_now(),
      svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms')`,
 );
 
@@ -263,18 +256,6 @@ export async function findDefaultConnection(
   )[0];
 }
 
-/** The connection that a new set of credentials belongs to: same group, provider, consumer and account. */
-export async function findSameConnection(
-  tx: Queryable,
-  projectId: string,
-  owner: Owner,
-  provider: string,
-  workspaceRef: string | undefined,
-): Promise<string | undefined> {
-  const values = [projectId, owner.groupRef, provider, owner.consumerRef, workspaceRef ?? null];
-  return (await tx.rows<{ id: string }>(findSame, values))[0]?.id;
-}
-
 /** What is stored with a new set of credentials. */
 export interface ConnectionContent {
   provider: string;
@@ -286,6 +267,8 @@ export interface ConnectionContent {
   scopes: string[] | undefined;
   credentials: Buffer;
   status: ConnectionStatus;
+  /** Of one that is made dead. */
+  statusDetail?: string | undefined;
   /** How long ago the token request was sent. */
   issuedAgoMs: number | undefined;
   expiresInMs: number | undefined;
@@ -319,6 +302,7 @@ export async function insertConnection(
     owner.groupRef,
     owner.consumerRef,
     ...valuesOf(content),
+    content.statusDetail ?? null,
   ]);
 }
 

@@ -72,7 +72,7 @@ export async function askAccount(
 }
 
 /** The consumer is good to know, but nothing depends on it. */
-function isComplete(postAuth: PostAuth, { workspaceRef, metadata }: Account): boolean {
+export function isComplete(postAuth: PostAuth, { workspaceRef, metadata }: Account): boolean {
   if (postAuth.workspaceRefField && workspaceRef === undefined) return false;
   return (postAuth.otherFields ?? []).every((field) => metadata[field.name] !== undefined);
 }

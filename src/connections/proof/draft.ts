@@ -17,7 +17,7 @@ import {
 } from '../tokens/index.ts';
 import type { CredentialBlock } from './blocks.ts';
 
-export interface ProofDeps {
+export interface DraftDeps {
   ground: Ground;
   projects: Projects;
 }
@@ -36,7 +36,7 @@ export interface Draft {
  * provider-unreachable for what it says, and invalid-request for a block that misses something.
  */
 export async function draftOf(
-  deps: ProofDeps,
+  deps: DraftDeps,
   projectId: string,
   provider: Provider,
   request: ConnectionRequest,
@@ -90,7 +90,7 @@ export async function draftOf(
 }
 
 async function assertedDraft(
-  deps: ProofDeps,
+  deps: DraftDeps,
   provider: Provider,
   request: ConnectionRequest,
   values: Record<string, string>,
@@ -117,7 +117,7 @@ function checkedInputs(provider: Provider, values: Record<string, string>): Reco
 
 /** A token for a client of the customer's own: when that client is refused, so are the credentials. */
 async function fetchOwn(
-  { ground }: ProofDeps,
+  { ground }: DraftDeps,
   provider: Provider,
   request: ConnectionRequest,
   client: TokenClient,
@@ -130,7 +130,7 @@ async function fetchOwn(
 }
 
 async function importTokens(
-  deps: ProofDeps,
+  deps: DraftDeps,
   projectId: string,
   provider: Provider,
   request: ConnectionRequest,
@@ -167,7 +167,7 @@ async function importTokens(
 
 /** New tokens for an imported refresh token. */
 export async function refreshImported(
-  { ground, projects }: ProofDeps,
+  { ground, projects }: DraftDeps,
   projectId: string,
   provider: Provider,
   request: ConnectionRequest,

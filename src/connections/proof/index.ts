@@ -3,4 +3,4 @@ export { schemeOf, type CredentialBlock } from './blocks.ts';
 export { checkHealth } from './health.ts';
 export { keep } from './keep.ts';
 export { prove, type AccountRule } from './prove.ts';
-export { connectWith } from './request.ts';
+export { connectWith, type ProofDeps } from './request.ts';

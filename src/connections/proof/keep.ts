@@ -1,14 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import { currentActor, record } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
-import { problem } from '../../kit/problem.ts';
+import { problem, type Problem } from '../../kit/problem.ts';
 import { hurry } from '../../lanes/index.ts';
+import type { Provider } from '../../providers/index.ts';
 import { openWindow } from '../budget/index.ts';
-import { openSecrets, sealSecrets } from '../credentials/index.ts';
-import { saveOwner, type Owner } from '../owner-store.ts';
+import { openSecrets, sealSecrets, type Secrets } from '../credentials/index.ts';
 import {
   findSameConnection,
+  listAsideConnections,
+  saveOwner,
+  type Account,
+  type Owner,
+} from '../owner-store.ts';
+import {
+  deleteConnection,
   holdConnection,
   insertConnection,
   readToldOf,
@@ -16,7 +24,7 @@ import {
   type ConnectionContent,
   type ConnectionKey,
 } from '../store.ts';
-import { refusalOfDoubt } from './health.ts';
+import { refusalOfDoubt, type Doubt } from './health.ts';
 import type { Proven } from './prove.ts';
 
 /** Whose the credentials are, and what may speak against them. */
@@ -29,8 +37,21 @@ export interface Keeping {
    * that may work give way.
    */
   despite: 'none' | 'unsure' | 'any';
-  /** The refresh token that these came for, which may be over since: a connection that holds it has nothing to lose. */
+  /** The refresh token that these came for, which may be over since: they are lost unless they are stored. */
   spent?: string | undefined;
+}
+
+/** What was stored, once that is committed. */
+interface Kept {
+  id: string;
+  generation: number;
+  /** They are set aside: the connection that they were brought for keeps its own. */
+  refusal?: Problem;
+}
+
+/** What earlier tries with the same credentials stored, if their answer was lost. */
+export interface Tried {
+  last?: Kept;
 }
 
 /**
@@ -42,38 +63,110 @@ export async function keep(
   ground: Ground,
   projectId: string,
   proven: Proven,
-  { owner, connectionId, despite, spent }: Keeping,
+  keeping: Keeping,
+  tried: Tried = {},
 ): Promise<string> {
-  const { provider, secrets, doubt, ...rest } = proven;
-  if (doubt && !isTolerated(doubt, despite)) throw refusalOfDoubt(provider, doubt);
+  const { provider, doubt } = proven;
+  if (doubt && !isTolerated(doubt, keeping.despite)) throw refusalOfDoubt(provider, doubt);
+  const { id, refusal } = await ground.database.transaction(async (tx) => {
+    await saveOwner(tx, projectId, keeping.owner, { mayRename: currentActor().kind !== 'jwt' });
+    const stored = await storedBefore(ground, tx, projectId, proven, tried);
+    return stored ?? (tried.last = await keepIn(ground, tx, projectId, proven, keeping));
+  });
+  if (refusal) throw refusal;
+  return id;
+}
+
+/** A try whose answer was lost stored them if they are there, or newer ones of the same connection: a token that was renewed since. */
+async function storedBefore(
+  { vault }: Ground,
+  tx: Queryable,
+  projectId: string,
+  { secrets }: Proven,
+  { last }: Tried,
+): Promise<Kept | undefined> {
+  const row = last && (await holdConnection(tx, [projectId, last.id]));
+  if (!row || row.generation < last.generation) return undefined;
+  if (row.generation > last.generation) return last;
+  const stored = openSecrets(vault, projectId, row.id, row.credentials);
+  return isDeepStrictEqual(stored, secrets) ? last : undefined;
+}
+
+async function keepIn(
+  ground: Ground,
+  tx: Queryable,
+  projectId: string,
+  { provider, secrets, doubt, ...rest }: Proven,
+  { owner, connectionId, spent }: Keeping,
+): Promise<Kept> {
   const described = { provider: provider.name, groupRef: owner.groupRef, credentials: secrets.kind };
   const contentFor = (id: string): ConnectionContent => ({
     ...rest,
     provider: provider.name,
     credentials: sealSecrets(ground.vault, projectId, id, secrets),
   });
-  return ground.database.transaction(async (tx) => {
-    await saveOwner(tx, projectId, owner, { mayRename: currentActor().kind !== 'jwt' });
-    const known =
-      connectionId ?? (await findSameConnection(tx, projectId, owner, provider.name, proven.workspaceRef));
-    if (known !== undefined) {
-      if (doubt && (await mayWork(ground, tx, [projectId, known], spent)))
-        throw refusalOfDoubt(provider, doubt);
-      const generation = await replaceCredentials(tx, [projectId, known], contentFor(known));
-      if (generation !== undefined) {
-        await openWindow(tx, [projectId, known], generation);
-        // What waited for better credentials, or for the limit of the old ones, goes on. The lane of a connection has its id.
-        await hurry(tx, projectId, known);
-        await recordSaved(tx, [projectId, known], 'connection.updated', described);
-        return known;
-      }
-      if (connectionId !== undefined)
-        throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
-    }
+  const made = async (more?: Partial<ConnectionContent>): Promise<Kept> => {
     const id = newId();
-    await insertConnection(tx, [projectId, id], owner, contentFor(id));
+    await insertConnection(tx, [projectId, id], owner, { ...contentFor(id), ...more });
     await recordSaved(tx, [projectId, id], 'connection.created', described);
-    return id;
+    return { id, generation: 1 };
+  };
+  const account = { projectId, owner, provider: provider.name, workspaceRef: rest.workspaceRef };
+  const known = connectionId ?? (await findSameConnection(tx, account));
+  if (spent !== undefined) await dropAside(ground, tx, account, { spent, known });
+  if (known === undefined) return made();
+  if (doubt && (await mayWork(ground, tx, [projectId, known], spent))) {
+    if (spent === undefined || refreshTokenOf(secrets) === spent) throw refusalOfDoubt(provider, doubt);
+    const { id, generation } = await made({ status: 'bad_credentials', statusDetail: asideOf(doubt) });
+    return { id, generation, refusal: refusedAside(provider, doubt, { id, known }) };
+  }
+  const generation = await replaceCredentials(tx, [projectId, known], contentFor(known));
+  if (generation === undefined) {
+    if (connectionId === undefined) return made();
+    throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
+  }
+  await openWindow(tx, [projectId, known], generation);
+  // What waited for better credentials, or for the limit of the old ones, goes on. The lane of a connection has its id.
+  await hurry(tx, projectId, known);
+  await recordSaved(tx, [projectId, known], 'connection.updated', described);
+  return { id: known, generation };
+}
+
+/** What was set aside is over once its refresh token was used again. It is not ended at the provider: what came for it lives. */
+async function dropAside(
+  { vault }: Ground,
+  tx: Queryable,
+  account: Account,
+  { spent, known }: { spent: string; known: string | undefined },
+): Promise<void> {
+  const { projectId, provider, owner } = account;
+  for (const { id, credentials } of await listAsideConnections(tx, account, asideWords)) {
+    if (id === known || refreshTokenOf(openSecrets(vault, projectId, id, credentials)) !== spent) continue;
+    const told = await deleteConnection(tx, [projectId, id]);
+    const details = { provider, groupRef: owner.groupRef, mayBeUsedElsewhere: false };
+    await record(tx, { projectId, action: 'connection.deleted', targetId: id, details, told });
+  }
+}
+
+const refreshTokenOf = (secrets: Secrets): string | undefined =>
+  'refreshToken' in secrets ? secrets.refreshToken : undefined;
+
+const asideWords =
+  'These tokens were imported while the connection of the account had credentials that may work, and did not pass their trial:';
+const asideOf = ({ message }: Doubt): string => `${asideWords} ${message}`;
+
+/** The refusal of tokens that were set aside, which says where they are. */
+function refusedAside(
+  provider: Provider,
+  doubt: Doubt,
+  { id, known }: { id: string; known: string },
+): Problem {
+  const refusal = refusalOfDoubt(provider, doubt);
+  return problem(refusal.code, {
+    ...refusal.details,
+    detail: `Connection ${known} keeps its credentials. The refresh token was used: what came for it is kept as connection ${id}, which nothing uses. ${refusal.message}`,
+    remedy: `Read the tokens of connection ${id} and send them again when they will pass, or delete it.`,
+    retryable: false,
   });
 }
 
@@ -93,8 +186,7 @@ async function mayWork(
   const row = await holdConnection(tx, key);
   if (!row || row.status === 'bad_credentials') return false;
   if (spent === undefined) return true;
-  const secrets = openSecrets(vault, ...key, row.credentials);
-  return !('refreshToken' in secrets) || secrets.refreshToken !== spent;
+  return refreshTokenOf(openSecrets(vault, ...key, row.credentials)) !== spent;
 }
 
 async function recordSaved(

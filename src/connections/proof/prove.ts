@@ -72,6 +72,12 @@ export async function prove(ground: Ground, claim: Claim): Promise<Proven> {
   return { ...proven, status: health.kind === 'works' ? 'working' : 'created' };
 }
 
+/** What is known without a trial, for the claim whose trial did not come to an end. */
+export function unproven(claim: Claim, message: string): Proven {
+  const known = claim.account.known(learnedOf(claim));
+  return { ...provenAs(claim, known), doubt: { kind: 'unsure', message, about: 'account' } };
+}
+
 function isDoubt(health: Health): health is Doubt {
   return health.kind === 'rejected' || health.kind === 'unsure';
 }

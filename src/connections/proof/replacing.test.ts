@@ -1,41 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createHarness, type Harness } from '../harness.fixture.ts';
-
-/** Atlassian as its file says it: a refresh token `<family>-<n>` works once, and its tokens open the family's site. */
-async function startJira() {
-  const uses = new Map<string, number>();
-  const sites = { status: 200, of: new Map<string, string>() };
-  const tokens = (refreshToken: string): [number, object] => {
-    const [family = '', n = ''] = refreshToken.split('-');
-    const used = uses.get(family) ?? 0;
-    if (used !== Number(n))
-      return [403, { error: 'unauthorized_client', error_description: 'refresh_token is invalid' }];
-    uses.set(family, used + 1);
-    const refresh_token = `${family}-${used + 1}`;
-    return [200, { access_token: `at-${family}`, refresh_token, expires_in: 3_600 }];
-  };
-  const opened = (authorization = ''): [number, object] => {
-    const site = sites.of.get(authorization.split('-')[1] ?? '');
-    const url = `https://${site}.atlassian.net`;
-    return [sites.status, sites.status === 200 && site ? [{ id: `cloud-${site}`, url }] : []];
-  };
-  const server: Server = createServer((request, response) => {
-    void (async () => {
-      let form = '';
-      for await (const chunk of request) form += String(chunk);
-      const [status, body] =
-        request.url === '/oauth/token'
-          ? tokens(new URLSearchParams(form).get('refresh_token') ?? '')
-          : opened(request.headers.authorization);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    })();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, sites, close: () => new Promise((resolve) => server.close(resolve)) };
-}
+import { startJira } from './jira.fixture.ts';
 
 describe('connections/proof/replacing', () => {
   let provider: Awaited<ReturnType<typeof startJira>>;
@@ -81,9 +46,35 @@ describe('connections/proof/replacing', () => {
   ])('replaces no working credentials by tokens that %s', async (_name, groupRef, asked, refused) => {
     const id = await connected(groupRef);
     provider.sites.status = asked;
-    expect(await bring(groupRef, `${groupRef}bad-0`)).toMatchObject({ status: refused });
+    const { json } = await bring(groupRef, `${groupRef}bad-0`);
+    expect(json).toMatchObject({ status: refused, retryable: false });
     expect(await keptBy(id)).toBe(`${groupRef}good-1`);
-    expect(await harness.list(`?groupRef=${groupRef}`)).toMatchObject([{ id, status: 'working' }]);
+    const [aside, ...others] = await harness.list(`?groupRef=${groupRef}`);
+    expect(others).toMatchObject([{ id, status: 'working' }]);
+    expect(aside).toMatchObject({
+      status: 'bad_credentials',
+      statusDetail: expect.stringContaining('did not pass their trial'),
+    });
+    expect(json).toMatchObject({ detail: expect.stringContaining(`is kept as connection ${aside?.id}`) });
+    expect(await keptBy(aside!.id)).toBe(`${groupRef}bad-1`);
+  });
+
+  it('lets what was set aside replace them once it passes', async () => {
+    const id = await connected('later');
+    provider.sites.status = 503;
+    await bring('later', 'laterbad-0');
+    provider.sites.status = 200;
+    provider.sites.of.set('laterbad', 'acme');
+    expect(await bring('later', 'laterbad-1')).toMatchObject({ status: 201, json: { id } });
+    expect(await keptBy(id)).toBe('laterbad-2');
+    expect(await harness.list('?groupRef=later')).toMatchObject([{ id }]);
+  });
+
+  it('connects again what died beside tokens that were set aside', async () => {
+    const id = await connected('died');
+    await bring('died', 'diedbad-0');
+    await harness.connections.markBadCredentials(harness.projectId, id, 1, 'test');
+    expect(await bring('died', 'diedgood-1')).toMatchObject({ status: 201, json: { id } });
   });
 
   it('keeps in place of dead credentials what could not be tried', async () => {

@@ -1,14 +1,23 @@
+import { faultOf } from '../../kit/db/faults.ts';
+import { Problem, problem } from '../../kit/problem.ts';
 import type { Provider } from '../../providers/index.ts';
 import { mergeMetadata } from '../credentials/index.ts';
+import { untilStored, type NewTokens } from '../new-tokens.ts';
 import type { ConnectionRequest } from '../schema.ts';
+import { assertAddresses } from './address.ts';
 import { assertBlockFits, schemeOf } from './blocks.ts';
-import { draftOf, refreshImported, type ProofDeps } from './draft.ts';
-import { keep, type Keeping } from './keep.ts';
-import { prove, type AccountRule, type Claim } from './prove.ts';
+import { draftOf, refreshImported, type DraftDeps } from './draft.ts';
+import { keep, type Keeping, type Tried } from './keep.ts';
+import { prove, unproven, type AccountRule, type Claim } from './prove.ts';
+
+export interface ProofDeps extends DraftDeps {
+  newTokens: NewTokens;
+}
 
 /**
  * Connects with the credentials that a request carries and returns the connection's id. Throws auth-scheme-mismatch for
  * another block than the provider's, credentials-rejected when they do not work, provider-unreachable when nobody could tell.
+ * What can be found without the provider is found before a token is used.
  */
 export async function connectWith(
   deps: ProofDeps,
@@ -18,23 +27,65 @@ export async function connectWith(
   whose: Omit<Keeping, 'despite' | 'spent'>,
 ): Promise<string> {
   const block = assertBlockFits(provider, request);
-  const draft = await draftOf(deps, projectId, provider, request, block);
   const asked = { workspaceRef: request.providerWorkspaceRef, metadata: request.providerMetadata ?? {} };
+  assertAddresses(provider, asked);
+  const draft = await draftOf(deps, projectId, provider, request, block);
   const authScheme = schemeOf(provider, block);
   const claim: Claim = { provider, authScheme, asked, account: asRequested(asked), ...draft };
-  const proven = await prove(deps.ground, claim);
   const refreshToken = request.oauth2AuthorizationCode?.refreshToken?.token;
-  if (proven.doubt?.kind === 'rejected' && refreshToken !== undefined && !draft.granted) {
+  if (draft.granted && refreshToken !== undefined)
+    return keepNew(deps, projectId, claim, { ...whose, spent: refreshToken });
+  const proven = await prove(deps.ground, claim);
+  if (proven.doubt?.kind === 'rejected' && refreshToken !== undefined) {
     // An imported access token may be over while its refresh token lives.
     const renewed = await refreshImported(deps, projectId, provider, request, refreshToken);
-    const second = await prove(deps.ground, { ...claim, ...renewed });
-    return keep(deps.ground, projectId, second, { ...whose, despite: 'any', spent: refreshToken });
+    return keepNew(deps, projectId, { ...claim, ...renewed }, { ...whose, spent: refreshToken });
   }
-  // A refresh token that was used may have been replaced: what came for it would be lost.
-  const spent = draft.granted ? refreshToken : undefined;
-  const despite = spent === undefined ? 'none' : 'any';
-  return keep(deps.ground, projectId, proven, { ...whose, despite, spent });
+  return keep(deps.ground, projectId, proven, { ...whose, despite: 'none' });
 }
+
+/**
+ * Keeps what came for a refresh token that was used, whatever its trial meets and however long the database is away: the
+ * provider may have ended the token.
+ */
+async function keepNew(
+  { ground, newTokens }: ProofDeps,
+  projectId: string,
+  claim: Claim,
+  whose: Omit<Keeping, 'despite'>,
+): Promise<string> {
+  const details = { projectId, provider: claim.provider.name, groupRef: whose.owner.groupRef };
+  const proven = await prove(ground, claim).catch((error: unknown) => {
+    ground.log.warn({ err: error, ...details }, 'imported tokens could not be tried');
+    return unproven(claim, error instanceof Problem ? error.message : 'the trial did not come to an end');
+  });
+  const keeping: Keeping = { ...whose, despite: 'any' };
+  const tried: Tried = {};
+  const store = (): Promise<string> => keep(ground, projectId, proven, keeping, tried);
+  const { result } = newTokens.begin(
+    (waiting) =>
+      untilStored(waiting, store, (note) =>
+        ground.log.warn({ ...note, ...details }, 'imported tokens could not be stored yet'),
+      ).catch((error: unknown) => {
+        // What was set aside is refused, and is not lost.
+        if (faultOf(error) === 'unable' || !(error instanceof Problem))
+          ground.log.error({ err: error, ...details }, 'imported tokens are lost');
+        throw error;
+      }),
+    waitsForDatabase,
+  );
+  return result;
+}
+
+/** They are stored later, unless the process ends before. */
+const waitsForDatabase = (): Problem =>
+  problem('database-unavailable', {
+    detail:
+      'The refresh token was used, and what came for it waits for the database: it is stored once that is there, unless the node ends before.',
+    remedy:
+      'Once other changes are made again, wait a minute and look for the connection. If there is none, the customer connects again.',
+    retryable: false,
+  });
 
 /** The request says which account is meant; the provider completes it. */
 function asRequested(asked: Claim['asked']): AccountRule {

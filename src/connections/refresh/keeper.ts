@@ -89,7 +89,7 @@ export function createKeeper(deps: RefreshDeps): Keeper {
       if (canRenew(found.secrets())) await refreshPast(key, found.row.generation, 'age');
     },
     forget: (key) => cache.invalidate(key),
-    close: () => refresher.close().finally(() => cache.close()),
+    close: () => deps.newTokens.close().finally(() => cache.close()),
   };
 }
 

@@ -1,5 +1,4 @@
 import { crashPoint } from '../../kit/crash-point.ts';
-import { faultOf } from '../../kit/db/faults.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { newId } from '../../kit/ids.ts';
 import { declareCounter } from '../../kit/metrics.ts';
@@ -16,6 +15,7 @@ import {
   sealSecrets,
   type Secrets,
 } from '../credentials/index.ts';
+import { untilStored, type Begun, type NewTokens, type Waiting } from '../new-tokens.ts';
 import type { ProviderMetadata } from '../schema.ts';
 import {
   readConnection,
@@ -44,10 +44,6 @@ const leaseMs = 90_000;
 const extendEveryMs = leaseMs / 3;
 const waitFirstMs = 100;
 const waitMostMs = 1_000;
-/** While a new pair waits for the database, callers wait no longer than this. */
-const patienceMs = 5_000;
-/** And an ending process no longer than this. */
-const closeMs = 10_000;
 
 /** Why a newer access token is wanted: the one in place is about to be over, or was refused. */
 export type Cause = 'age' | '401';
@@ -56,6 +52,7 @@ export interface RefreshDeps {
   ground: Ground;
   projects: Projects;
   catalog: Catalog;
+  newTokens: NewTokens;
   /** Told each connection whose credentials are found dead here. */
   onDead: (key: ConnectionKey) => void;
   /** Told what came for a connection that was deleted meanwhile. */
@@ -70,43 +67,34 @@ export interface Refresher {
    * fault, `provider-unreachable` when it may work later, and `database-unavailable` while a new pair cannot be stored.
    */
   past(key: ConnectionKey, generation: number, cause: Cause): Promise<ConnectionRow>;
-  /** Waits for the pairs that are on their way, for a while. */
-  close(): Promise<void>;
 }
 
-interface Running {
+interface Running extends Begun<ConnectionRow> {
   generation: number;
-  /** For the callers, who may be told earlier that it takes long. */
-  result: Promise<ConnectionRow>;
-  end: Promise<unknown>;
 }
 
 /** One refresh under way: why, and what to do when the new pair has to wait for the database. */
-interface Refreshing {
+interface Refreshing extends Waiting {
   generation: number;
   cause: Cause;
-  mayWait: () => boolean;
-  onWait: () => void;
 }
 
 export function createRefresher(deps: RefreshDeps): Refresher {
   const running = new Map<string, Running>();
-  let isClosed = false;
 
   function begin(key: ConnectionKey, generation: number, cause: Cause): Running {
     const name = key.join('/');
-    const unstored = Promise.withResolvers<never>();
-    const onWait = (): void => {
-      setTimeout(() => unstored.reject(problem('database-unavailable')), patienceMs).unref();
+    const begun = {
+      generation,
+      ...deps.newTokens.begin(
+        (waiting) => refreshOrWait(deps, key, { generation, cause, ...waiting }),
+        () => problem('database-unavailable'),
+      ),
     };
-    const stored = refreshOrWait(deps, key, { generation, cause, onWait, mayWait: () => !isClosed });
-    const end = stored
-      .catch(() => undefined)
-      .finally(() => {
-        if (running.get(name) === begun) running.delete(name);
-      });
-    const begun = { generation, result: Promise.race([stored, unstored.promise]), end };
     running.set(name, begun);
+    void begun.end.finally(() => {
+      if (running.get(name) === begun) running.delete(name);
+    });
     return begun;
   }
 
@@ -115,10 +103,6 @@ export function createRefresher(deps: RefreshDeps): Refresher {
       const joined = running.get(key.join('/'));
       if (joined && joined.generation >= generation) return joined.result;
       return begin(key, generation, cause).result;
-    },
-    async close() {
-      await Promise.race([Promise.all([...running.values()].map(({ end }) => end)), sleep(closeMs)]);
-      isClosed = true;
     },
   };
 }
@@ -237,39 +221,34 @@ function pairOf(
 }
 
 /**
- * Stores the pair, however long the database is away: the provider may have ended the one in place. It gives way only to
- * newer credentials. Somebody who took the lease over meanwhile is waited for: what they find with the old pair is wrong.
+ * Stores the pair. It gives way only to newer credentials. Somebody who took the lease over meanwhile is waited for: what
+ * they find with the old pair is wrong.
  */
 async function storePair(
   deps: RefreshDeps,
   row: ConnectionRow,
   { askedAt, lifeMs, ...pair }: Pair & Pick<Refreshed, 'fence' | 'unauthorized'>,
-  { mayWait, onWait }: Refreshing,
+  waiting: Waiting,
 ): Promise<ConnectionRow> {
   const { database, log } = deps.ground;
   const key: ConnectionKey = [row.project_id, row.id];
-  for (let pauseMs = waitFirstMs, tries = 1; ; pauseMs = Math.min(waitMostMs, pauseMs * 2), tries += 1) {
+  const store = async (): Promise<{ found: ConnectionRow | undefined } | undefined> => {
     const agoMs = performance.now() - askedAt;
     const expiresInMs = lifeMs === undefined ? undefined : lifeMs - agoMs;
-    try {
-      const isStored = await commitRefresh(database, key, { ...pair, issuedAgoMs: agoMs, expiresInMs });
-      const found = await readConnection(database, key);
-      if (!isStored && !found) {
-        log.info(whoseOf(row), 'a connection was deleted while its token was renewed');
-        await deps.onGone(row, openSecrets(deps.ground.vault, row.project_id, row.id, pair.credentials));
-      }
-      if (isStored || !found || found.generation !== row.generation) {
-        if (!isStored && found) noteDropped(log, found, pair);
-        return usable(key, found);
-      }
-    } catch (error) {
-      if (faultOf(error) !== 'unable' || !mayWait()) throw error;
-      log.warn({ err: error, ...whoseOf(row), tries }, 'new tokens could not be stored yet');
+    const isStored = await commitRefresh(database, key, { ...pair, issuedAgoMs: agoMs, expiresInMs });
+    const found = await readConnection(database, key);
+    if (!isStored && !found) {
+      log.info(whoseOf(row), 'a connection was deleted while its token was renewed');
+      await deps.onGone(row, openSecrets(deps.ground.vault, row.project_id, row.id, pair.credentials));
     }
-    if (!mayWait()) return usable(key, row);
-    if (tries === 1) onWait();
-    await sleep(pauseMs);
-  }
+    if (!isStored && found && found.generation === row.generation) return undefined;
+    if (!isStored && found) noteDropped(log, found, pair);
+    return { found };
+  };
+  const note: Parameters<typeof untilStored>[2] = (details) =>
+    log.warn({ ...details, ...whoseOf(row) }, 'new tokens could not be stored yet');
+  const { found } = (await untilStored(waiting, store, note)) ?? { found: row };
+  return usable(key, found);
 }
 
 /** After a new sign-in nothing is lost. A pair that is in place was stored by a try whose answer was lost. */

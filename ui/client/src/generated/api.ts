@@ -2867,7 +2867,7 @@ export interface components {
              * @enum {unknown}
              */
             status: "created" | "working" | "bad_credentials";
-            /** @description Why the credentials stopped working. */
+            /** @description Why the credentials do not work, or are not used. */
             statusDetail?: string;
             /** @description Scopes of the provider app that were not granted: calls that need them are refused. There when there are any and the provider says what it granted. */
             missingScopes?: string[];
