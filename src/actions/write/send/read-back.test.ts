@@ -32,7 +32,7 @@ describe('src/actions/write/send/read-back', () => {
       records: [...rows, records[2]?.fields],
     });
     expect(await look(records, startedAt)).toMatchObject([
-      { absent: { value: 'of none' }, surely: true },
+      { absent: { value: 'of none' }, over: true, hides: true },
       { barred: { category: 'conflict' } },
       { kind: 'applied', recordId: ids.at(-1) },
     ]);
