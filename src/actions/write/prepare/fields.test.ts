@@ -297,6 +297,22 @@ describe('actions/write/fields', () => {
     expect(JSON.stringify(total)).toBe('2.20');
   });
 
+  test.each([
+    [{ email: { writeOnUpdate: 'never' }, Email: {} }, [], []],
+    [{ Email: {}, email: { writeOnUpdate: 'never' } }, [], []],
+    [{ EMAIL: { writeOnUpdate: 'ifEmpty' }, email: { writeOnUpdate: 'always' } }, ['eMail'], ['eMail']],
+    [{ email: { writeOnUpdate: 'never' }, EMAIL: { writeOnUpdate: 'ifEmpty' } }, [], []],
+    [{ email: { writeOnUpdate: 'ifEmpty' }, EMAIL: { writeOnUpdate: 'never' } }, [], []],
+    [{ address: { writeOnUpdate: 'never' }, email: {} }, [], []],
+  ] as const)('of several settings for one field the strictest holds: %j', (settings, names, ifEmpty) => {
+    const by = rules(settings, { mappings: { address: 'eMAIL' } });
+    const shaped = shapeFields('update', { eMail: 'x' }, by);
+    expect([Object.keys(shaped.fields), shaped.ifEmpty]).toEqual([names, ifEmpty]);
+    const again = applyPolicies('update', { eMail: 'x' }, by);
+    expect([Object.keys(again.fields), again.ifEmpty]).toEqual([names, ifEmpty]);
+    expect(shapeFields('create', { eMail: 'x' }, by).fields).toEqual({ eMail: 'x' });
+  });
+
   test('policies alone leave names and defaults as they were planned', () => {
     const settings: Record<string, FieldRule> = {
       phone: { writeOnUpdate: 'never' },

@@ -59,7 +59,7 @@ export function shapeFields(
   const draft = new Draft();
   const nested: { levels: readonly string[]; value: unknown }[] = [];
   for (const [key, { name, value }] of byKey) {
-    const policy = policyFor(kind, policies.get(key));
+    const policy = policies.get(key)?.[kind];
     const levels = isPath(name) ? levelsOf(name) : undefined;
     if (policy === 'never' || (levels && liesInNever(kind, levels, policies))) continue;
     if (levels) nested.push({ levels, value });
@@ -69,8 +69,8 @@ export function shapeFields(
   // A value that is written whole would replace what was put into it before.
   nested.sort((one, other) => one.levels.length - other.levels.length);
   for (const { levels, value } of nested) setField(draft, shaped.fields, placeOf(byKey, levels), value);
-  for (const [name, rule] of compiled.nestedPolicies)
-    if (policyFor(kind, rule) === 'never') takeAway(draft, shaped.fields, placeOf(byKey, levelsOf(name)));
+  for (const { field, [kind]: policy } of policies.values())
+    if (isPath(field) && policy === 'never') takeAway(draft, shaped.fields, placeOf(byKey, levelsOf(field)));
   return shaped;
 }
 
@@ -95,9 +95,7 @@ export function applyPolicies(
   const fields = draft.own(planned) as Record<string, unknown>;
   const ownNames = new Map(Object.keys(fields).map((key) => [key.toLowerCase(), key]));
   const ifEmpty: string[] = [];
-  for (const [name, rule] of Object.entries(rules.settings)) {
-    const policy = policyFor(kind, rule);
-    const path = providerName(name, rules);
+  for (const { field: path, [kind]: policy } of compileRules(rules).policies.values()) {
     const [root = path, ...inner] = fieldLevels(path);
     const own = ownNames.get(root.toLowerCase());
     if (own === undefined || readPath(fields, [own, ...inner]) === undefined) continue;
@@ -107,17 +105,13 @@ export function applyPolicies(
   return { fields, ifEmpty };
 }
 
-function policyFor(kind: 'create' | 'update', rule: FieldRule | undefined): 'always' | 'never' | 'ifEmpty' {
-  return (kind === 'create' ? rule?.writeOnCreate : rule?.writeOnUpdate) ?? 'always';
-}
-
 /** Whether an object that the field lies in is never written. */
 function liesInNever(
   kind: 'create' | 'update',
   levels: readonly string[],
   policies: CompiledRules['policies'],
 ): boolean {
-  return outersOf(levels).some(({ key }) => policyFor(kind, policies.get(key)) === 'never');
+  return outersOf(levels).some(({ key }) => policies.get(key)?.[kind] === 'never');
 }
 
 function* defaultsFor(kind: 'create' | 'update', rules: FieldRules): Generator<[string, unknown]> {
@@ -169,12 +163,19 @@ export interface CompiledRules {
   nested: readonly string[];
   /** Unset names that are paths. */
   unsetNested: readonly string[];
-  policies: ReadonlyMap<string, FieldRule>;
-  /** Those of the provider's fields that are paths. */
-  nestedPolicies: readonly (readonly [path: string, rule: FieldRule])[];
+  policies: ReadonlyMap<string, FieldPolicies>;
   unset: ReadonlySet<string>;
   /** Where given: names beside these are not sent. */
   known: ReadonlySet<string> | undefined;
+}
+
+type Policy = 'always' | 'never' | 'ifEmpty';
+
+/** When a field of the provider is written. */
+interface FieldPolicies {
+  field: string;
+  create: Policy;
+  update: Policy;
 }
 
 const compiledBefore = new WeakMap<FieldRules, CompiledRules>();
@@ -189,17 +190,36 @@ export function compileRules(rules: FieldRules): CompiledRules {
 }
 
 function compile(rules: FieldRules): CompiledRules {
-  const { settings, mappings, unsetMappings, only } = rules;
-  const policies = Object.entries(settings).map(([name, rule]) => [providerName(name, rules), rule] as const);
+  const { mappings, unsetMappings, only } = rules;
   return {
     rules,
     nested: Object.keys(mappings).filter((name) => isPath(plainName(name))),
     unsetNested: unsetMappings.filter((name) => isPath(plainName(name))),
-    policies: new Map(policies.map(([name, rule]) => [keyOf(name), rule])),
-    nestedPolicies: policies.filter(([name]) => isPath(name)),
+    policies: policiesOf(rules),
     unset: new Set(unsetMappings.map(keyOf)),
     known: only && knownOf(rules, only),
   };
+}
+
+/** Of settings that name one field in another case, or by the builder's and the provider's name, the strictest policy holds. */
+function policiesOf(rules: FieldRules): Map<string, FieldPolicies> {
+  const found = new Map<string, FieldPolicies>();
+  for (const [name, { writeOnCreate = 'always', writeOnUpdate = 'always' }] of Object.entries(
+    rules.settings,
+  )) {
+    const field = providerName(name, rules);
+    const before = found.get(keyOf(field));
+    found.set(keyOf(field), {
+      field,
+      create: strictest(writeOnCreate, before?.create),
+      update: strictest(writeOnUpdate, before?.update),
+    });
+  }
+  return found;
+}
+
+function strictest(one: Policy, other: Policy = 'always'): Policy {
+  return one === 'never' || other === 'always' ? one : other;
 }
 
 /** The builder's and the provider's names of the mappings. What a record is known by is sent in any case. */
