@@ -204,7 +204,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
     deliveries,
     writes,
     retention: createRetention(ground.database, historiesOf(config)),
-    streams: createStreams(changes, config),
+    streams: createStreams(changes, config, ground.log),
     transfer: createTransfer({ ...ground, catalog, projects }),
     close: () => closeApp(app, changes),
   };

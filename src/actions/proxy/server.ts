@@ -51,23 +51,14 @@ export function createProxyServer(
   rememberConnections(server);
   // Limit for a caller who neither reads nor sends; longer than a provider may be silent.
   server.timeout = ground.limits.providerCallMs + 30_000;
-  const take = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    expectsContinue: boolean,
-  ): Promise<void> => {
-    const span = startSpan({ name: 'proxy', kind: 'server', parent: callersTrace(request.headers) });
-    try {
-      await runIn(span, () => proxyCall(deps, request, response, expectsContinue));
-    } catch (error) {
+  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    traced(deps, request, response, expectsContinue).catch((error: unknown) => {
       ground.log.error({ err: error, surface: 'proxy' }, 'a call ended as it must not');
       response.destroy();
-    }
-    span?.end();
-    limitRest(request);
+    });
   };
-  server.on('request', (request, response) => void take(request, response, false));
-  server.on('checkContinue', (request, response) => void take(request, response, true));
+  server.on('request', (request, response) => take(request, response, false));
+  server.on('checkContinue', (request, response) => take(request, response, true));
   server.on('checkExpectation', (_request, response) => {
     const issue = { in: 'header', name: 'expect', detail: 'must be 100-continue, or not be sent' } as const;
     const requestId = newId();
@@ -91,6 +82,21 @@ export function createProxyServer(
       await proxyLog.close();
     },
   };
+}
+
+async function traced(
+  deps: ProxyDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+): Promise<void> {
+  const span = startSpan({ name: 'proxy', kind: 'server', parent: callersTrace(request.headers) });
+  try {
+    await runIn(span, () => proxyCall(deps, request, response, expectsContinue));
+  } finally {
+    span?.end();
+    limitRest(request);
+  }
 }
 
 function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Duplex): void {

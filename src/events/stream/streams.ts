@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { whoseOf, type Changes as Watchable, type News } from '../../kit/changes/index.ts';
+import type { Logger } from '../../kit/log.ts';
 import { Problem, problem } from '../../kit/problem.ts';
 import type { Reach } from '../reach.ts';
 import type { Changes } from './schema.ts';
@@ -46,7 +47,7 @@ const bufferBytes = 16 * 1024;
 const resync = 'event: resync\ndata: {}\n\n';
 const heartbeat = ': \n\n';
 
-export function createStreams(changes: Watchable, limits: StreamLimits): Streams {
+export function createStreams(changes: Watchable, limits: StreamLimits, log: Pick<Logger, 'error'>): Streams {
   const open = new Set<Open>();
   const perCaller = new Map<string, number>();
   const written = createWriter();
@@ -72,7 +73,9 @@ export function createStreams(changes: Watchable, limits: StreamLimits): Streams
       if (now - one.lookedAt < times.lookEveryMs) continue;
       one.lookedAt = now;
       write(one, heartbeat);
-      void lookAgain(one, () => end(one));
+      lookAgain(one, () => end(one)).catch((error: unknown) => {
+        log.error({ err: error }, 'a stream was not ended with its credentials');
+      });
     }
   }
 

@@ -111,6 +111,32 @@ describe('kit/http/server', () => {
     },
   );
 
+  test('breaks off a page that fails behind its head, on a path that no route can read', async () => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on('unhandledRejection', note);
+    const other = createHttpServer({
+      log: createLog('silent'),
+      bodyLimitBytes: 1,
+      trustedProxies: [],
+      unknownPath: {
+        isTaken: () => true,
+        answer: async (_request, reply) => {
+          reply.raw.writeHead(200, { 'content-type': 'text/html' }).write('<html>');
+          throw new Error('the rest cannot be read');
+        },
+      },
+    });
+    const base = await other.listen({ host: '127.0.0.1', port: 0 });
+    const signal = AbortSignal.timeout(3_000);
+    await expect(fetch(`${base}/%zz`, { signal }).then((answer) => answer.text())).rejects.toThrow(
+      'terminated',
+    );
+    process.off('unhandledRejection', note);
+    await other.close();
+    expect(uncaught).toEqual([]);
+  });
+
   test(
     'ends a connection within seconds of the time that its headers have',
     { timeout: 40_000 },

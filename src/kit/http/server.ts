@@ -112,7 +112,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     frameworkErrors: (error, request, reply) => {
       const answer = reply.headers({ ...headers, 'x-request-id': request.id });
       tellUnrouted(options.log, request, answer, addressOf(request));
-      void answerUnrouted(request, answer, error, options.unknownPath);
+      answerUnrouted(options, request, answer, error);
     },
     bodyLimit: options.bodyLimitBytes,
     genReqId: () => newId(),
@@ -179,8 +179,20 @@ function tellUnrouted(log: Logger, request: FastifyRequest, reply: FastifyReply,
   });
 }
 
-/** Answers a request that the router refused. Nobody hears of what is thrown here: it is answered, too. */
-async function answerUnrouted(
+/** Answers a request that the router refused. Nobody hears of what is thrown here. */
+function answerUnrouted(
+  { log, unknownPath }: HttpServerOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refusal: Error,
+): void {
+  pageOrProblem(request, reply, refusal, unknownPath).catch((error: unknown) => {
+    log.error({ err: error, requestId: request.id }, 'a request without a route was not answered');
+    reply.raw.destroy();
+  });
+}
+
+async function pageOrProblem(
   request: FastifyRequest,
   reply: FastifyReply,
   refusal: Error,
@@ -191,7 +203,7 @@ async function answerUnrouted(
     if (!unknownPath?.isTaken(request)) throw refusal;
     await unknownPath.answer(request, reply);
   } catch (error) {
-    void sendProblem(request, reply, toProblem(error));
+    sendProblem(request, reply, toProblem(error));
   }
 }
 
