@@ -111,6 +111,23 @@ describe('connections/generate', () => {
     ]);
   });
 
+  it("ends a connection with a client of the customer's for no code that nobody explained", async () => {
+    recorder.answers.push({ status: 200, body: { access_token: 't1' } });
+    const { json } = await generate({
+      provider: 'marketo',
+      groupRef: 'unexplained',
+      providerWorkspaceRef: '123-abc',
+      oauth2ClientCredentials: { clientId: 'c', clientSecret: 's' },
+    });
+    const refreshed = async (body: object) => {
+      recorder.answers.push({ status: 400, body });
+      await harness.connections.refresh(harness.projectId, json.id, 'force').catch(() => undefined);
+      return (await harness.connections.get(harness.reach, json.id)).status;
+    };
+    expect(await refreshed({ error: 'maintenance_mode' })).toBe('created');
+    expect(await refreshed({ error: 'invalid_client' })).toBe('bad_credentials');
+  });
+
   it("refuses a client of the customer's that the token endpoint refuses", async () => {
     recorder.answers.push({ status: 401, body: { error: 'invalid_client' } });
     const refused = await generate({

@@ -4,14 +4,16 @@ import { isObject, objectFrom, valueAt } from './answer.ts';
 import type { TokenErrorRule } from './declaration/schema.ts';
 
 /**
- * What a refused token call means. `revoked`: the customer must connect again. `config`: the builder's client is wrong,
- * the connection may be fine. `transient`: try again later, as nothing is known of the credentials.
+ * What a refused token call means. `revoked`: the customer must connect again. `config`: the client is wrong; where it is the
+ * builder's, the connection may be fine. `unknown`: a code that nobody explained. `transient`: try again later, as nothing is
+ * known of the credentials.
  */
-export type TokenErrorMeaning = 'revoked' | 'config' | 'transient';
+export type TokenErrorMeaning = 'revoked' | 'config' | 'unknown' | 'transient';
 
 // RFC 6749, 5.2, for every provider after its own rules.
 const standard: TokenErrorRule[] = [
   { is: ['invalid_grant', 'access_denied'], means: 'revoked' },
+  { is: ['invalid_client', 'unauthorized_client', 'invalid_scope'], means: 'config' },
   { is: ['temporarily_unavailable', 'server_error', 'slow_down'], means: 'transient' },
 ];
 const busy = new Set([408, 423, 425, 429, 477]);
@@ -23,8 +25,7 @@ export function judgeTokenError(provider: Provider, status: number, body: unknow
   if (!isObject(parsed)) return 'transient';
   const rule = [...(provider.tokenErrors ?? []), ...standard].find((one) => fits(one, parsed));
   if (rule) return rule.means;
-  // An unknown error does not change the customer's connection.
-  return hasErrorCode(status, parsed) ? 'config' : 'transient';
+  return hasErrorCode(status, parsed) ? 'unknown' : 'transient';
 }
 
 /** Without an error code (RFC 6749, 5.2) somebody before the token endpoint may have answered. A gateway's `error` repeats the status. */

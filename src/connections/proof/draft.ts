@@ -5,6 +5,7 @@ import type { Provider } from '../../providers/index.ts';
 import { placeOf, type Secrets } from '../credentials/index.ts';
 import type { ConnectionRequest } from '../schema.ts';
 import {
+  asCustomers,
   clientCredentialsGrant,
   jwtBearerGrant,
   passwordGrant,
@@ -126,7 +127,7 @@ async function fetchOwn(
   const place = placeOf(provider, request.providerWorkspaceRef, request.providerMetadata ?? {});
   const outcome = await requestToken(ground, provider, place, client, grant);
   if (outcome.kind === 'granted') return outcome;
-  throw refusalOf(outcome.kind === 'config' ? { ...outcome, kind: 'revoked' } : outcome, provider);
+  throw refusalOf(asCustomers(outcome), provider);
 }
 
 async function importTokens(

@@ -24,7 +24,7 @@ import {
   type ConnectionKey,
   type ConnectionRow,
 } from '../store.ts';
-import { refusalOf, requestToken, type Granted } from '../tokens/index.ts';
+import { asCustomers, refusalOf, requestToken, type Granted } from '../tokens/index.ts';
 import { renewalOf } from './renewal.ts';
 import {
   commitRefresh,
@@ -170,11 +170,9 @@ async function refreshUnder(
         refreshing,
       );
     }
-    // A client that belongs to the customer is part of the credentials; the builder's client is not.
-    const isCustomers =
-      outcome.kind === 'revoked' || (outcome.kind === 'config' && secrets.kind !== 'authorizationCode');
-    if (isCustomers) return await condemn(deps, row, fence, outcome.message);
-    throw refusalOf(outcome, provider);
+    const refusal = secrets.kind === 'authorizationCode' ? outcome : asCustomers(outcome);
+    if (refusal.kind === 'revoked') return await condemn(deps, row, fence, refusal.message);
+    throw refusalOf(refusal, provider);
   } catch (error) {
     await releaseRefreshLease(ground.database, key, fence).catch((cause: unknown) => {
       ground.log.warn(

@@ -1,4 +1,4 @@
 export { jwtBearerGrant } from './assertion.ts';
 export { clientCredentialsGrant, passwordGrant, refreshGrant } from './grants.ts';
-export { refusalOf } from './refusal.ts';
+export { asCustomers, refusalOf } from './refusal.ts';
 export { requestToken, type Granted, type TokenClient, type TokenGrant } from './token.ts';

@@ -47,7 +47,8 @@ export interface TokenGrant {
 
 /**
  * What a token endpoint answered. `revoked`: the customer's authorization is gone. `config`: the client (the builder's, or
- * the customer's own) is at fault. `transient`: it may work later. `egress`: the address is not one that may be called.
+ * the customer's own) is at fault. `unknown`: it said a code that nobody explained. `transient`: it may work later. `egress`:
+ * the address is not one that may be called.
  */
 export type TokenOutcome = Granted | TokenRefusal;
 
@@ -59,7 +60,7 @@ export interface Granted {
 }
 
 export interface TokenRefusal {
-  kind: 'revoked' | 'config' | 'transient' | 'egress';
+  kind: 'revoked' | 'config' | 'unknown' | 'transient' | 'egress';
   /** One sentence, secrets removed. */
   message: string;
   provider?: ProviderAnswerSummary;
