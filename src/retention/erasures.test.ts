@@ -5,7 +5,7 @@ import { eraseCustomers } from '../connections/index.ts';
 import { eraseMessages, messagePartitions } from '../deliveries/index.ts';
 import { eraseEvents, eventPartitions } from '../events/index.ts';
 import { statement } from '../kit/db/statement.ts';
-import { newId } from '../kit/ids.ts';
+import { newId, timeOf } from '../kit/ids.ts';
 import { eraseOperations, historyPartitions } from '../operations/index.ts';
 import { eraseSome } from './erasures.ts';
 import { createRetention, type History } from './index.ts';
@@ -17,6 +17,13 @@ const histories: History[] = [
   { kind: 'proxyLogs', tables: proxyLogPartitions, keepDays: 7, erase: eraseProxyLog },
 ];
 const nobody = '0190a000-0000-7000-8000-000000000001';
+/** A new id of a node whose clock is ahead by so much; behind, where it is negative. */
+function idAhead(ms: number): string {
+  const id = newId();
+  const time = (timeOf(id) + ms).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}${id.slice(13)}`;
+}
+
 const insertEvent = statement(
   'test_insert_event',
   `INSERT INTO event (project_id, id, type, group_ref, data) VALUES ($1, $2, 'connection.created', 'acme', '{}')`,
@@ -31,9 +38,14 @@ describe('retention/erasures', () => {
 
   const raw = (text: string, values: unknown[]) => test.database.raw(text, values);
   /** So many of each kind, with a record, a log line and a key for each operation. */
-  async function fill(projectId: string, groupRef: string, count: number, status = 'success'): Promise<void> {
+  async function fill(
+    projectId: string,
+    groupRef: string,
+    count: number,
+    { status = 'success', aheadMs = 0 } = {},
+  ): Promise<void> {
     for (let n = 0; n < count; n += 1) {
-      const id = newId();
+      const id = idAhead(aheadMs);
       await raw(
         `INSERT INTO operation (project_id, id, integration_id, installation_id, config_id, action_type, request, resource, status, total)
         VALUES ($1, $2, $3, $3, $3, 'write', json_build_object('groupRef', $4::text), 'contacts', $5, 1)`,
@@ -116,20 +128,37 @@ describe('retention/erasures', () => {
     expect(kept).toEqual([{ state_hash: Buffer.from(`${projectId}since`) }]);
   });
 
-  it('removes what was made until then by the clock of the database, where that of the node is behind it', async () => {
+  it('removes what was made until then by the clock of the database, however wrong those of the nodes are, and nothing else', async () => {
+    const projectId = newId();
+    const kinds = histories.filter(({ kind }) => kind !== 'proxyLogs');
+    const minutes = 60_000;
+    for (const aheadMs of [-5 * minutes, 5 * minutes, 20 * minutes])
+      await fill(projectId, 'acme', 1, { aheadMs });
+    const { erasures } = createRetention(test.database, kinds);
+    const { id } = await erasures.start(projectId, { groupRef: 'acme' });
+    for (const aheadMs of [-10 * minutes, 0, 10 * minutes]) await fill(projectId, 'acme', 1, { aheadMs });
+    while (await eraseSome(test.database, kinds, 2));
+    expect(await erasures.get(projectId, id)).toMatchObject({
+      status: 'done',
+      removed: { operations: 9, messages: 6, events: 3 },
+    });
+    expect((await left(projectId)).slice(0, -1)).toEqual([3, 3, 3, 3, 3, 3, 3]);
+  });
+
+  it('removes lines of the proxy log until then by the clock of the database, where that of the node that is asked is behind it', async () => {
     const projectId = newId();
     await raw(`UPDATE clock SET shift = '1 minute'`, []);
     try {
       for (const ago of ['1 second', '-30 seconds'])
         await raw(
-          `INSERT INTO event (project_id, id, type, group_ref, data)
-          VALUES ($1, svc_uuid_floor(svc_now() - $2::interval), 'connection.created', 'acme', '{}')`,
-          [projectId, ago],
+          `INSERT INTO proxy_log (project_id, id, integration_id, installation_id, connection_id, group_ref, provider, method, path, total_ms)
+          VALUES ($1, svc_uuid_floor(svc_now() - $2::interval), $3, $3, $3, 'acme', 'hubspot', 'GET', '/secret', 1)`,
+          [projectId, ago, nobody],
         );
       const { erasures } = createRetention(test.database, histories);
       const { id } = await erasures.start(projectId, { groupRef: 'acme' });
       await eraseAll(100);
-      expect(await erasures.get(projectId, id)).toMatchObject({ status: 'done', removed: { events: 1 } });
+      expect(await erasures.get(projectId, id)).toMatchObject({ status: 'done', removed: { proxyLogs: 1 } });
     } finally {
       await raw(`UPDATE clock SET shift = '0'`, []);
     }
@@ -183,7 +212,7 @@ describe('retention/erasures', () => {
   it('says at its end of a group of which nothing was found that it was so, and of no other', async () => {
     const projectId = newId();
     await fill(projectId, 'acme', 1);
-    await fill(projectId, 'busy', 1, 'in_progress');
+    await fill(projectId, 'busy', 1, { status: 'in_progress' });
     const { erasures } = createRetention(test.database, histories);
     const asked = [{ groupRef: 'acm' }, { groupRef: 'acme' }, { groupRef: 'busy' }, { wholeProject: true }];
     const ids: string[] = [];
@@ -226,7 +255,7 @@ describe('retention/erasures', () => {
   it('leaves operations that are under way, and says how many', async () => {
     const projectId = newId();
     await fill(projectId, 'acme', 1);
-    await fill(projectId, 'acme', 2, 'in_progress');
+    await fill(projectId, 'acme', 2, { status: 'in_progress' });
     const { erasures } = createRetention(test.database, histories);
     const { id } = await erasures.start(projectId, { groupRef: 'acme' });
     await eraseAll(100);

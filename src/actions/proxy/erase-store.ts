@@ -1,11 +1,11 @@
-import { chosenOf, erasedOf, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
+import { chosenByIds, erasedOf, eraserByIds, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 
 const erase = statement(
   'proxy_log_erase',
-  `WITH ${chosenOf('proxy_log', 't.group_ref')},
+  `WITH ${chosenByIds('proxy_log', 't.group_ref')},
   lines AS (DELETE FROM proxy_log WHERE ${ofChosen('id')} RETURNING 1)
   ${erasedOf(['lines'])}`,
 );
 
-export const eraseProxyLog = eraserBy(erase);
+export const eraseProxyLog = eraserByIds(erase);

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { isTaken } from '../../kit/db/faults.ts';
-import { chosenOf, erasedOf, erasedUntil, eraserBy, ofChosen } from '../../kit/db/erasing.ts';
+import { chosenByIds, erasedOf, erasedUntil, eraserByIds, ofChosen } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ExchangeRow } from './exchange.ts';
 
@@ -40,7 +40,7 @@ const list = statement(
 
 const erase = statement(
   'exchange_erase',
-  `WITH ${chosenOf('exchange', 't.group_ref')},
+  `WITH ${chosenByIds('exchange', 't.group_ref')},
   exchanges AS (DELETE FROM exchange WHERE ${ofChosen('id')} RETURNING 1)
   ${erasedOf(['exchanges'])}`,
 );
@@ -68,4 +68,4 @@ export function listExchanges(
   return db.rows<ExchangeRow>(list, [projectId, operationId, afterId, limit]);
 }
 
-export const eraseExchanges = eraserBy(erase);
+export const eraseExchanges = eraserByIds(erase);

@@ -1,4 +1,4 @@
-import { eraserBy } from '../../../kit/db/erasing.ts';
+import { eraserByIds } from '../../../kit/db/erasing.ts';
 import { statement } from '../../../kit/db/statement.ts';
 
 // Not made at a time that an id tells: it goes on from the beginning until nothing is left.
@@ -15,4 +15,4 @@ const erase = statement(
 );
 
 /** The ids of records that were read, and digests of what they are associated with. */
-export const eraseReadLinks = eraserBy(erase);
+export const eraseReadLinks = eraserByIds(erase);
