@@ -7,7 +7,7 @@ import { declaredStatements } from '../kit/db/statement.ts';
 import type { FailureCategory } from '../providers/index.ts';
 import { groundOf, intake, projectId, writeOne } from './harness.fixture.ts';
 import { createOperations, type Operations, type Settlement } from './index.ts';
-import { listOperations } from './list.ts';
+import { listOldestOperations, listOperations } from './list.ts';
 import type { OperationQuery } from './schema.ts';
 
 type Question = Omit<OperationQuery, 'pageSize' | 'pageToken'>;
@@ -106,10 +106,71 @@ describe('operations/list', () => {
     },
   );
 
+  it.each<Question>([
+    {},
+    { status: 'failure' },
+    { errorCategory: 'conflict' },
+    { groupRef: 'acme' },
+    { installationId: ours.installationId },
+  ])('finds %j from the oldest on as from the newest on, in pages, too', async (question) => {
+    const reach = wholeProject(projectId);
+    const { found } = await listOperations(test.database, reach, question, 50);
+    const whole = await listOldestOperations(test.database, reach, question, 50);
+    expect(whole).toEqual({ found: found.map(({ row }) => ({ row })).toReversed() });
+    const paged: string[] = [];
+    let token: string | undefined;
+    do {
+      const page = await listOldestOperations(test.database, reach, question, 1, token);
+      paged.push(...page.found.map(({ row }) => row.id));
+      token = page.nextPageToken;
+    } while (token !== undefined);
+    expect(paged).toEqual(whole.found.map(({ row }) => row.id));
+  });
+
+  it('finds from the oldest on what was there when it began, in the order of acceptance, whatever the ids say', async () => {
+    const reach = wholeProject(projectId);
+    const installationId = randomUUID();
+    const given = { ...ours, installationId };
+    const made: string[] = [];
+    for (let n = 0; n < 4; n += 1)
+      made.push(await writeOne(operations, test.database, given, failed('conflict')));
+    const question = { installationId } as const;
+    const found = async (size: number, token?: string) => {
+      const slice = await listOldestOperations(test.database, reach, question, size, token);
+      return { ids: slice.found.map(({ row }) => row.id), token: slice.nextPageToken };
+    };
+    await test.database.raw(
+      "UPDATE operation SET created_at = created_at - interval '1 hour' WHERE id = $1",
+      [made[1]],
+    );
+    const first = await found(2);
+    expect(first.ids).toEqual([made[1], made[0]]);
+    await writeOne(operations, test.database, given, failed('conflict'));
+    const rest = await found(50, first.token);
+    expect(rest).toEqual({ ids: [made[2], made[3]], token: undefined });
+    expect((await found(50)).ids).toHaveLength(5);
+  });
+
   it('refuses a token that is none', async () => {
     for (const place of ['project x', 'none 1', 'queued 1;', ''])
       await expect(
         listOperations(
+          test.database,
+          wholeProject(projectId),
+          {},
+          1,
+          Buffer.from(place).toString('base64url'),
+        ),
+      ).rejects.toThrow(/pageToken/);
+    const { id } = (await operations.listAll(wholeProject(projectId), { pageSize: 1 })).results[0]!;
+    for (const place of [
+      `project ${id}`,
+      `oldest project ${id}`,
+      `oldest gathering ${id} 1`,
+      'oldest group x 1',
+    ])
+      await expect(
+        listOldestOperations(
           test.database,
           wholeProject(projectId),
           {},
@@ -161,16 +222,20 @@ describe('operations/list of many', () => {
     await test?.drop();
   });
 
+  const ends = ["'ffffffff-ffff-ffff-ffff-ffffffffffff'", "'00000000-0000-0000-0000-000000000000'"];
   it.each([
-    ['operations_of_project', "'ffffffff-ffff-ffff-ffff-ffffffffffff'"],
-    ['operations_of_installation', "'ffffffff-ffff-ffff-ffff-ffffffffffff'"],
-    ['operations_marked', "'ffffffff-ffff-ffff-ffff-ffffffffffff'"],
-  ])('%s reads an index, and no more of it than the page', async (name, until) => {
+    ['operations_of_project', ends],
+    ['operations_of_installation', ends],
+    ['operations_marked', ends],
+    ['operations_of_project_oldest', ends.toReversed()],
+    ['operations_of_installation_oldest', ends.toReversed()],
+    ['operations_marked_oldest', ends.toReversed()],
+  ])('%s reads an index, and no more of it than the page', async (name, bounds) => {
     const text = declaredStatements().find((one) => one.name === name)?.text ?? '';
     const fifth = text.includes('$5') ? ['NULL'] : [];
     await client.query(`PREPARE ${name} AS ${text}`);
-    const values = [`'${project}'`, until, "'00000000-0000-0000-0000-000000000000'", '20'];
-    const last = name === 'operations_marked' ? "'failure'" : `'${project}'`;
+    const values = [`'${project}'`, ...bounds, '20'];
+    const last = name.startsWith('operations_marked') ? "'failure'" : `'${project}'`;
     const explained = await client.query<{ 'QUERY PLAN': string }>(
       `EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) EXECUTE ${name}(${[...values, ...fifth.map(() => last)].join(', ')})`,
     );

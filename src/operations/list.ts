@@ -3,7 +3,17 @@ import type { Queryable } from '../kit/db/database.ts';
 import { firstIdAt, isId } from '../kit/ids.ts';
 import { badToken, lastId, readToken, tokenOf } from '../kit/paging.ts';
 import type { OperationQuery } from './schema.ts';
-import { markOf, pickOperations, walk, type OperationFilter, type Walk } from './store/lists.ts';
+import {
+  markOf,
+  momentNow,
+  pickOperations,
+  walk,
+  walkFromOldest,
+  type EitherWay,
+  type OperationFilter,
+  type Seen,
+  type Walk,
+} from './store/lists.ts';
 import type { OperationRow } from './store/read.ts';
 
 /** Operations that one page looks at, at the most: where few of them are asked for, the page is short. */
@@ -46,39 +56,74 @@ export async function listOperations(
 ): Promise<OperationSlice> {
   const filter = filterOf(question);
   const begin = pageToken === undefined ? beginOf(reach, filter) : placeIn(reach, pageToken);
-  if (filter.installationId !== undefined && !isId(filter.installationId)) return { found: [] };
-  if (reach.groupRef !== undefined && (filter.groupRef ?? reach.groupRef) !== reach.groupRef)
-    return { found: [] };
+  if (asksForNothing(reach, filter)) return { found: [] };
+  const look = ({ walk: name, after }: Place, limit: number): Promise<Seen[]> =>
+    walk(db, name, reach, filter, after, limit);
+  const { seen, next } = await collect(begin, size, look, (ids) => pickOperations(db, reach, filter, ids));
+  const found = seen.map(({ row, place }) => (place.walk === 'queued' ? { row, seq: place.after } : { row }));
+  return next ? { found, nextPageToken: tokenOf(`${next.walk} ${next.after}`) } : { found };
+}
+
+/**
+ * The same of what is not under way, the oldest first: of a slice in the order of acceptance. What is accepted after the first slice was
+ * asked for is in none.
+ */
+export async function listOldestOperations(
+  db: Queryable,
+  reach: Reach,
+  question: Question,
+  size: number,
+  pageToken?: string,
+): Promise<OperationSlice> {
+  const asked = filterOf(question);
+  const { name, after, acceptedUntil } =
+    pageToken === undefined
+      ? { name: eitherWayOf(reach, asked), after: firstId, acceptedUntil: await momentNow(db) }
+      : oldestPlaceIn(reach, pageToken);
+  if (asksForNothing(reach, asked)) return { found: [] };
+  const filter = { ...asked, acceptedUntil };
+  const look = (place: Place, limit: number): Promise<Seen[]> =>
+    walkFromOldest(db, name, reach, filter, place.after, limit);
+  const begin = { walk: name, after };
+  const { seen, next } = await collect(begin, size, look, (ids) => pickOperations(db, reach, filter, ids));
+  // An id tells the time by the clock of a node.
+  const found = seen
+    .map(({ row }) => ({ row }))
+    .toSorted((a, b) => a.row.created_at.getTime() - b.row.created_at.getTime());
+  return next
+    ? { found, nextPageToken: tokenOf(`oldest ${name} ${next.after} ${acceptedUntil}`) }
+    : { found };
+}
+
+function asksForNothing(reach: Reach, { installationId, groupRef }: OperationFilter): boolean {
+  if (installationId !== undefined && !isId(installationId)) return true;
+  return reach.groupRef !== undefined && (groupRef ?? reach.groupRef) !== reach.groupRef;
+}
+
+/** So many of a walk, or what is found of them before enough were looked at, and the place behind them. */
+async function collect(
+  begin: Place,
+  size: number,
+  look: (place: Place, limit: number) => Promise<Seen[]>,
+  pick: (ids: readonly string[]) => Promise<OperationRow[]>,
+): Promise<{ seen: { row: OperationRow; place: Place }[]; next: Place | undefined }> {
   const found: { row: OperationRow; place: Place }[] = [];
   let place: Place | undefined = begin;
   for (let looked = 0; place && looked < mostLookedAt;) {
     const limit: number = Math.min(Math.max(size + 1 - found.length, fewest), mostLookedAt - looked);
-    const { walk: name, after }: Place = place;
-    const seen = await walk(db, name, reach, filter, after, limit);
+    const { walk: name }: Place = place;
+    const seen = await look(place, limit);
     looked += limit;
-    const rows = await pickOperations(
-      db,
-      reach,
-      filter,
-      seen.flatMap(({ id }) => id ?? []),
-    );
+    const rows = await pick(seen.flatMap(({ id }) => id ?? []));
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const { id, place: at } of seen) {
       const row = byId.get(id ?? '');
       if (row) found.push({ row, place: { walk: name, after: at } });
     }
-    if (found.length > size) return sliceOf(found.slice(0, size), found[size - 1]?.place);
+    if (found.length > size) return { seen: found.slice(0, size), next: found[size - 1]?.place };
     place = seen.length < limit ? following(name) : { walk: name, after: String(seen.at(-1)?.place) };
   }
-  return sliceOf(found, place);
-}
-
-function sliceOf(
-  seen: readonly { row: OperationRow; place: Place }[],
-  next: Place | undefined,
-): OperationSlice {
-  const found = seen.map(({ row, place }) => (place.walk === 'queued' ? { row, seq: place.after } : { row }));
-  return next ? { found, nextPageToken: tokenOf(`${next.walk} ${next.after}`) } : { found };
+  return { seen: found, next: place };
 }
 
 function filterOf({ from, to, ...asked }: Question): OperationFilter {
@@ -89,18 +134,21 @@ function filterOf({ from, to, ...asked }: Question): OperationFilter {
   };
 }
 
+function beginOf(reach: Reach, filter: OperationFilter): Place {
+  if (filter.status === 'in_progress') return { walk: 'gathering', after: lastId };
+  return { walk: eitherWayOf(reach, filter), after: lastId };
+}
+
 /**
  * By the index that leaves least to be looked at in vain. Who sees one group goes by the operations of that group alone: a page
  * token says where a walk came by.
  */
-function beginOf(reach: Reach, filter: OperationFilter): Place {
-  const { status, installationId, groupRef } = filter;
-  const begun = (name: Walk): Place => ({ walk: name, after: lastId });
-  if (status === 'in_progress') return begun('gathering');
-  if (reach.groupRef !== undefined) return begun('group');
-  if (markOf(filter) !== undefined) return begun('marked');
-  if (installationId !== undefined) return begun('installation');
-  return begun(groupRef === undefined ? 'project' : 'group');
+function eitherWayOf(reach: Reach, filter: OperationFilter): EitherWay {
+  const { installationId, groupRef } = filter;
+  if (reach.groupRef !== undefined) return 'group';
+  if (markOf(filter) !== undefined) return 'marked';
+  if (installationId !== undefined) return 'installation';
+  return groupRef === undefined ? 'project' : 'group';
 }
 
 function following(name: Walk): Place | undefined {
@@ -115,11 +163,26 @@ function placeIn({ groupRef }: Reach, token: string): Place {
   return { walk: name as Walk, after };
 }
 
-const walksOfGroup: ReadonlySet<string> = new Set<Walk>(['group', 'gathering']);
-const walksOfAll: ReadonlySet<string> = new Set<Walk>([
+interface OldestPlace {
+  name: EitherWay;
+  after: string;
+  acceptedUntil: string;
+}
+
+function oldestPlaceIn({ groupRef }: Reach, token: string): OldestPlace {
+  const [, name = '', after = '', acceptedUntil = ''] =
+    /^oldest (\w+) (\S+) (\d{1,18})$/.exec(readToken(token)) ?? [];
+  const names = groupRef === undefined ? walksEitherWay : walksEitherWayOfGroup;
+  if (!names.has(name) || !isId(after)) throw badToken();
+  return { name: name as EitherWay, after, acceptedUntil };
+}
+
+const walksEitherWayOfGroup: ReadonlySet<string> = new Set<EitherWay>(['group']);
+const walksEitherWay: ReadonlySet<string> = new Set<EitherWay>([
   'project',
   'installation',
   'group',
   'marked',
-  'gathering',
 ]);
+const walksOfGroup: ReadonlySet<string> = new Set([...walksEitherWayOfGroup, 'gathering']);
+const walksOfAll: ReadonlySet<string> = new Set([...walksEitherWay, 'gathering']);

@@ -7,7 +7,7 @@ import type { Page } from '../kit/paging-schema.ts';
 import { problem } from '../kit/problem.ts';
 import { presentExchange } from './exchanges/exchange.ts';
 import { listExchanges } from './exchanges/store.ts';
-import { listOperations } from './list.ts';
+import { listOldestOperations, listOperations } from './list.ts';
 import { presentLog, presentOperation, presentRecord, presentWritten } from './present.ts';
 import type {
   Operation,
@@ -36,6 +36,8 @@ export interface Reader {
   list(projectId: string, installationId: string, page: PageRequest): Promise<OperationPage>;
   /** Across installations. A page with fewer than were asked for is not the last unless it says so. */
   listAll(reach: Reach, query: OperationQuery): Promise<OperationPage>;
+  /** The same of what is not under way, the oldest first, and nothing that is accepted after the first page was asked for. */
+  listOldest(reach: Reach, query: OperationQuery): Promise<OperationPage>;
   /** Of those that a filter finds, what is not done yet, with the place of its work; without one it gathers. */
   listUnfinished(
     reach: Reach,
@@ -86,6 +88,13 @@ export function createReader(db: Queryable): Reader {
     },
     async listAll(reach, { pageSize, pageToken, ...question }) {
       const { found, nextPageToken } = await listOperations(db, reach, question, pageSize, pageToken);
+      return {
+        results: found.map(({ row }) => presentOperation(row)),
+        pagination: paginationOf(nextPageToken),
+      };
+    },
+    async listOldest(reach, { pageSize, pageToken, ...question }) {
+      const { found, nextPageToken } = await listOldestOperations(db, reach, question, pageSize, pageToken);
       return {
         results: found.map(({ row }) => presentOperation(row)),
         pagination: paginationOf(nextPageToken),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { deploy, fault, install, type Customer, type ProblemBody } from '../customer.ts';
+import { deploy, effects, fault, install, type Customer, type ProblemBody } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 
@@ -50,35 +50,63 @@ it('what a filter finds is retried once, however often and by however many it is
     status: 200,
     body: {
       results: [
-        { operationId: lost.body.operationId, refused: { code: 'outcome-unresolved' } },
-        { operationId: companies[1] },
         { operationId: companies[0] },
+        { operationId: companies[1] },
+        { operationId: lost.body.operationId, refused: { code: 'outcome-unresolved' } },
       ],
       retried: 2,
       refused: 1,
       pagination: { done: true },
     },
   });
-  expect(dry.body.results[1]).not.toHaveProperty('retriedBy');
+  expect(dry.body.results[0]).not.toHaveProperty('retriedBy');
   expect(await acme.operation(companies[0] ?? '')).not.toHaveProperty('retriedBy');
   const [first, same] = await Promise.all([retry({ filter }), retry({ filter })]);
   expect(first.body.retried + same.body.retried).toBe(2);
   expect(first.body.before + same.body.before).toBe(2);
   const by = (answer: typeof first) => answer.body.results.map(({ retriedBy }) => retriedBy);
   expect(by(same)).toEqual(by(first));
-  for (const { operationId, retriedBy } of first.body.results.slice(1)) {
+  for (const { operationId, retriedBy } of first.body.results.slice(0, 2)) {
     expect(await acme.settled(retriedBy ?? '')).toMatchObject({ status: 'failure', retryOf: operationId });
     expect(await acme.operation(operationId)).toMatchObject({ retriedBy });
   }
   // What was made by it has failed by now, and is found by the next request.
   const next = await retry({ filter, dryRun: true });
   expect(next.body).toMatchObject({ retried: 2, before: 2, refused: 1 });
-  expect(next.body.results.slice(2).map(({ retriedBy }) => typeof retriedBy)).toEqual([
+  expect(next.body.results.slice(0, 3).map(({ retriedBy }) => typeof retriedBy)).toEqual([
+    'string',
+    'string',
     'undefined',
-    'string',
-    'string',
   ]);
   expect(await acme.operation(contact)).not.toHaveProperty('retriedBy');
+});
+
+it('changes of one record are written again in the order in which they were accepted, page after page', async () => {
+  const made = await acme.write('contacts', { type: 'create', record: { email: 'often@example.com' } });
+  const id = made.body.result?.recordId ?? '';
+  const cities = Array.from({ length: 52 }, (_, at) => `city ${at}`);
+  const refusal = { kind: 'status', status: 400 };
+  await fault(platform.hubspot, { method: 'PATCH', path: id, fault: refusal, times: cities.length });
+  const failed: string[] = [];
+  for (const city of cities) {
+    const answer = await acme.write('contacts', { type: 'update', record: { id, city } });
+    expect(answer.status).toBe(422);
+    failed.push(answer.body.operationId);
+  }
+  const filter = { object: 'contacts', from: new Date(Date.now() - 3_600_000).toISOString() };
+  const first = await retry({ filter });
+  const second = await retry({ filter, pageToken: first.body.pagination.nextPageToken });
+  const pages = [...first.body.results, ...second.body.results];
+  expect([first.body.retried, second.body]).toMatchObject([50, { pagination: { done: true } }]);
+  expect(pages.map(({ operationId }) => operationId).filter((one) => failed.includes(one))).toEqual(failed);
+  for (const { retriedBy } of pages) if (retriedBy !== undefined) await acme.settled(retriedBy);
+  const changes = (await effects(platform.hubspot, 'contacts')).filter(
+    (one) => one.kind === 'update' && one.id === id,
+  );
+  expect(changes.map(({ fields }) => fields['city'])).toEqual(cities);
+  // What was made by it failed in no page of its own.
+  const again = await retry({ filter });
+  expect(again.body).toMatchObject({ retried: 0, before: 50 });
 });
 
 it('is held to what a caller reaches, and to filters that make sense', async () => {

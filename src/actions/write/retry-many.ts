@@ -10,7 +10,7 @@ import { accept, defaultDeadlineHours, planFor, retryOptions, type AskedAgain } 
 import type { WriteDeps } from './writes.ts';
 
 const closed = { additionalProperties: false } as const;
-/** How many are written again at once. */
+/** How many are looked at at once, of a dry run. */
 const width = 4;
 
 const RetryOperationsRequest = Type.Object(
@@ -64,7 +64,7 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
       schema: {
         operationId: 'retryOperations',
         summary: 'Write the records of many operations again that failed',
-        description: `Each as \`retryOperation\` does, once, the newest first: at most ${mostAtOnce} in one request, and \`pageToken\` goes on where it ended until \`pagination.done\`. What is made by it is not part of it. Asked again, it answers the same operations.`,
+        description: `Each as \`retryOperation\` does, once, the oldest first: what failed of one record is written again in the order in which it was accepted. At most ${mostAtOnce} in one request, and \`pageToken\` goes on where it ended until \`pagination.done\`. What is made by it is not part of it. Asked again, it answers the same operations.`,
         tags: ['operations'],
         params: Type.Object({ projectIdOrName: Type.String() }),
         body: RetryOperationsRequest,
@@ -79,7 +79,7 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
           ]);
         const reach = deps.projects.confine(principal, params.projectIdOrName);
         const status = filter.status ?? (filter.partlyDone ? 'success' : 'failure');
-        const page = await deps.operations.listAll(reach, {
+        const page = await deps.operations.listOldest(reach, {
           ...filter,
           status,
           pageSize: mostAtOnce,
@@ -88,7 +88,10 @@ export function retryManyRoutes(deps: WriteDeps): (server: HttpServer) => Promis
         if (!dryRun) await noteRequest(deps, reach, 'operation.retried', filter);
         const deadlineHours = retryPolicy?.deadlineHours ?? defaultDeadlineHours;
         const asked = dryRun ? undefined : { requestId: id, deadlineHours };
-        const results = await inTurn(page.results, (one) => retryOne(deps, reach, one, asked));
+        // One after the other, since the order of acceptance is that in which a record is written.
+        const results = await inTurn(page.results, dryRun ? width : 1, (one) =>
+          retryOne(deps, reach, one, asked),
+        );
         const refused = results.filter((one) => one.refused).length;
         const before = results.filter((one) => one.replayed).length;
         const retried = results.length - refused - before;
@@ -120,11 +123,12 @@ async function retryOne(
 
 async function inTurn<Item, Result>(
   items: readonly Item[],
+  atOnce: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (let from = 0; from < items.length; from += width)
-    results.push(...(await allOf(items.slice(from, from + width).map(work))));
+  for (let from = 0; from < items.length; from += atOnce)
+    results.push(...(await allOf(items.slice(from, from + atOnce).map(work))));
   return results;
 }
 

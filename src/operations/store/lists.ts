@@ -20,6 +20,8 @@ export interface OperationFilter extends Pick<
   /** UUIDv7s: from the first on, before the second. */
   from: string;
   until: string;
+  /** What was accepted later by the clock of the database is left out; in microseconds since the epoch. */
+  acceptedUntil?: string;
 }
 
 /** An operation where a walk comes by. */
@@ -29,34 +31,44 @@ export interface Seen {
   id: string | null;
 }
 
-/**
- * Each walk goes by one index from the newest on. `$2` and `$3`: the ids that bound it, the first left out; `$4`: how many it
- * looks at.
- */
-const within = (id: string): string => `${id} < $2::uuid AND ${id} >= $3::uuid ORDER BY ${id} DESC LIMIT $4`;
+type Order = 'newest' | 'oldest';
 
-const walks = {
+/** `$2` and `$3`: the ids that bound a walk, the one it comes from left out; `$4`: how many it looks at. */
+const withinOf: Record<Order, (id: string) => string> = {
+  newest: (id) => `${id} < $2::uuid AND ${id} >= $3::uuid ORDER BY ${id} DESC LIMIT $4`,
+  oldest: (id) => `${id} > $2::uuid AND ${id} < $3::uuid ORDER BY ${id} LIMIT $4`,
+};
+const within = withinOf.newest;
+
+/** Each walk goes by one index. */
+const walksBy = (order: Order, suffix: string) => ({
   project: statement(
-    'operations_of_project',
-    `SELECT id AS place, id FROM operation WHERE project_id = $1 AND ${within('id')}`,
+    `operations_of_project${suffix}`,
+    `SELECT id AS place, id FROM operation WHERE project_id = $1 AND ${withinOf[order]('id')}`,
   ),
   installation: statement(
-    'operations_of_installation',
-    `SELECT id AS place, id FROM operation WHERE project_id = $1 AND installation_id = $5 AND ${within('id')}`,
+    `operations_of_installation${suffix}`,
+    `SELECT id AS place, id FROM operation WHERE project_id = $1 AND installation_id = $5 AND ${withinOf[order]('id')}`,
   ),
   group: statement(
-    'operations_of_group',
+    `operations_of_group${suffix}`,
     `SELECT x.id AS place, x.id FROM (
       SELECT i.id FROM installation i WHERE i.project_id = $1 AND i.group_ref = $5
       UNION ALL SELECT i.id FROM former_installation i WHERE i.project_id = $1 AND i.group_ref = $5) i
-    CROSS JOIN LATERAL (SELECT id FROM operation o WHERE o.installation_id = i.id AND ${within('o.id')}) x
-    ORDER BY x.id DESC LIMIT $4`,
+    CROSS JOIN LATERAL (SELECT id FROM operation o WHERE o.installation_id = i.id AND ${withinOf[order]('o.id')}) x
+    ORDER BY x.id ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT $4`,
   ),
   marked: statement(
-    'operations_marked',
+    `operations_marked${suffix}`,
     `SELECT operation_id AS place, operation_id AS id FROM operation_mark
-    WHERE project_id = $1 AND mark = $5 AND ${within('operation_id')}`,
+    WHERE project_id = $1 AND mark = $5 AND ${withinOf[order]('operation_id')}`,
   ),
+});
+
+/** What is not under way, from the oldest on. */
+const fromOldest = walksBy('oldest', '_oldest');
+const walks = {
+  ...walksBy('newest', ''),
   gathering: statement(
     'operations_gathering',
     `SELECT id AS place, id FROM ab_batch WHERE project_id = $1 AND ${within('id')}`,
@@ -89,11 +101,12 @@ const pick = statement(
     AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(${openable('o.errors')}) e WHERE e->>'category' = $11))
     AND ($12::boolean IS NOT TRUE OR EXISTS (
       SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))
-    AND ($13::boolean IS NOT TRUE OR o.status = 'success' AND o.failed + o.unknown > 0)`,
+    AND ($13::boolean IS NOT TRUE OR o.status = 'success' AND o.failed + o.unknown > 0)
+    AND ($14::bigint IS NULL OR o.created_at <= 'epoch'::timestamptz + $14 * interval '1 microsecond')`,
 );
 
 /** How a list goes through what there is. A walk that is over goes on in the next. */
-export type Walk = 'project' | 'installation' | 'group' | 'marked' | 'gathering' | 'queued';
+export type Walk = EitherWay | 'gathering' | 'queued';
 
 /** The mark that leaves least to be looked at; undefined where what is asked for has none. */
 export function markOf(
@@ -104,28 +117,63 @@ export function markOf(
   return filter.errorCategory ?? (filter.status === 'failure' ? filter.status : undefined);
 }
 
-/** The next operations of a walk, from after a place on, `limit` of them looked at; fewer at its end. */
-export function walk(
-  db: Queryable,
-  name: Walk,
-  { projectId, groupRef }: Reach,
-  filter: OperationFilter,
-  after: string,
-  limit: number,
-): Promise<Seen[]> {
-  // The place is a number of the queue, and no operation.
-  if (name === 'queued') return db.rows<Seen>(walks.queued, [projectId, after, limit]);
-  const before = after < filter.until ? after : filter.until;
-  const bounds = [projectId, before, filter.from, limit];
-  const of: Record<Exclude<Walk, 'queued'>, unknown[]> = {
+/** The walks that go either way. */
+export type EitherWay = keyof typeof fromOldest;
+
+/** What a walk goes by beside its ids. */
+function ownOf(name: EitherWay, { groupRef }: Reach, filter: OperationFilter): unknown[] {
+  const of: Record<EitherWay, unknown[]> = {
     project: [],
     installation: [filter.installationId],
     group: [filter.groupRef ?? groupRef],
     marked: [markOf(filter)],
-    gathering: groupRef === undefined ? [] : [groupRef],
   };
-  const own = name === 'gathering' && groupRef !== undefined ? 'gatheringOfGroup' : name;
-  return db.rows<Seen>(walks[own], [...bounds, ...of[name]]);
+  return of[name];
+}
+
+/** The next operations of a walk from the newest on, from after a place on, `limit` of them looked at; fewer at its end. */
+export function walk(
+  db: Queryable,
+  name: Walk,
+  reach: Reach,
+  filter: OperationFilter,
+  after: string,
+  limit: number,
+): Promise<Seen[]> {
+  const { projectId, groupRef } = reach;
+  // The place is a number of the queue, and no operation.
+  if (name === 'queued') return db.rows<Seen>(walks.queued, [projectId, after, limit]);
+  const before = after < filter.until ? after : filter.until;
+  const bounds = [projectId, before, filter.from, limit];
+  if (name !== 'gathering') return db.rows<Seen>(walks[name], [...bounds, ...ownOf(name, reach, filter)]);
+  return groupRef === undefined
+    ? db.rows<Seen>(walks.gathering, bounds)
+    : db.rows<Seen>(walks.gatheringOfGroup, [...bounds, groupRef]);
+}
+
+/** The same from the oldest on. */
+export function walkFromOldest(
+  db: Queryable,
+  name: EitherWay,
+  reach: Reach,
+  filter: OperationFilter,
+  after: string,
+  limit: number,
+): Promise<Seen[]> {
+  const begin = after > filter.from ? after : filter.from;
+  const bounds = [reach.projectId, begin, filter.until, limit];
+  return db.rows<Seen>(fromOldest[name], [...bounds, ...ownOf(name, reach, filter)]);
+}
+
+const moment = statement(
+  'operations_moment',
+  'SELECT (extract(epoch FROM svc_now()) * 1000000)::bigint::text AS moment',
+);
+
+/** By the clock of the database, in microseconds since the epoch. */
+export async function momentNow(db: Queryable): Promise<string> {
+  const [row] = await db.rows<{ moment: string }>(moment);
+  return row?.moment ?? '0';
 }
 
 /** Those of the operations that are asked for, in any order. */
@@ -150,5 +198,6 @@ export async function pickOperations(
     filter.errorCategory ?? null,
     filter.unresolved ?? null,
     filter.partlyDone ?? null,
+    filter.acceptedUntil ?? null,
   ]);
 }
