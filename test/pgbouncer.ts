@@ -3,15 +3,19 @@ import { access, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 
 /** PgBouncer in front of a server, lending its sessions by the transaction. */
 export interface Pooler {
   /** The URL of a database of the server by way of the pooler. */
   through(url: string): string;
+  /** Takes all sessions that it has for the database, until what it answers is called: it lends none then. */
+  takeAll(url: string): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
+const poolSize = 10;
 const places = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/local/sbin'];
 
 /** Where the program is; undefined where it is not installed. */
@@ -58,7 +62,7 @@ export async function startPgbouncer(
       'unix_socket_dir =',
       'auth_type = trust',
       `auth_file = ${users}`,
-      'default_pool_size = 10',
+      `default_pool_size = ${poolSize}`,
       'max_client_conn = 1000',
       // So that a test's database can be dropped.
       'server_idle_timeout = 5',
@@ -77,13 +81,23 @@ export async function startPgbouncer(
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   await untilListening(port, child, () => said);
+  const through = (url: string): string => {
+    const by = new URL(url);
+    by.searchParams.delete('host');
+    by.hostname = '127.0.0.1';
+    by.port = String(port);
+    return by.href;
+  };
   return {
-    through(url) {
-      const by = new URL(url);
-      by.searchParams.delete('host');
-      by.hostname = '127.0.0.1';
-      by.port = String(port);
-      return by.href;
+    through,
+    async takeAll(url) {
+      const clients = Array.from({ length: poolSize }, () => new Client({ connectionString: through(url) }));
+      for (const client of clients) {
+        client.on('error', () => undefined);
+        await client.connect();
+        await client.query('BEGIN');
+      }
+      return async () => void (await Promise.all(clients.map((client) => client.end())));
     },
     async stop() {
       const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -66,6 +66,24 @@ describe.skipIf(!program)(`test/pooler${skipped}`, () => {
     await notices.close();
   });
 
+  it('refuses a first statement, too, while the pooler has no session to lend', async () => {
+    const giveBack = await pooler.takeAll(test.url);
+    const late = openDatabase({
+      url: pooler.through(test.url),
+      directUrl: test.url,
+      poolSize: 2,
+      applicationName: 'svc test',
+    });
+    const one = { name: 'test_late', text: 'SELECT 1 AS one' };
+    try {
+      await expect(late.rows(one)).rejects.toMatchObject({ code: 'database-unavailable' });
+      await giveBack();
+      expect(await late.rows(one)).toEqual([{ one: 1 }]);
+    } finally {
+      await late.close();
+    }
+  }, 30_000);
+
   it('says what is missing when DATABASE_URL leads to a pooler and nothing leads to the server', async () => {
     const lost = openDatabase({ url: pooler.through(test.url), poolSize: 2, applicationName: 'svc test' });
     await expect(lost.rows({ name: 'test_lost', text: 'SELECT 1' })).rejects.toThrow(

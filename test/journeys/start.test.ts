@@ -269,6 +269,40 @@ describe('test/journeys/start', () => {
     60_000,
   );
 
+  it.skipIf(!pgbouncer)(
+    'waits for a pooler that has no session to lend, says where, and the doctor finds it',
+    async () => {
+      const { url } = await empty();
+      const pooler = await startPgbouncer(pgbouncer ?? '', url);
+      const through = pooler.through(url);
+      const { host, password } = new URL(through);
+      const giveBack = await pooler.takeAll(url);
+      try {
+        const given = { DATABASE_URL: through, SVC_DATABASE_DIRECT_URL: url };
+        const node = await start(given);
+        const doctors = [
+          await start(given, ['server', 'doctor']),
+          await start({ DATABASE_URL: through }, ['server', 'doctor']),
+        ];
+        for (const { ended, said } of doctors) {
+          expect(await ended).toBe(1);
+          expect(said()).toContain(`${host} answers nothing (Query read timeout)`);
+          expect(said()).toMatch(/whether it has a session to lend/i);
+          expect(said()).not.toContain(password);
+        }
+        await expect
+          .poll(node.said, { timeout: 30_000 })
+          .toContain(`waiting for the pooler of DATABASE_URL: ${host} answers nothing (Query read timeout)`);
+        expect(node.said()).not.toContain(password);
+        await giveBack();
+        await ready(node);
+      } finally {
+        await pooler.stop();
+      }
+    },
+    120_000,
+  );
+
   it('a start that fails takes the embedded server with it', async () => {
     const SVC_DATA_DIR = join(folder(), 'embedded');
     await mkdir(SVC_DATA_DIR, { mode: 0o755 });

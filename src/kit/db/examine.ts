@@ -1,7 +1,7 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { faulty, good, warning, type Finding } from '../finding.ts';
-import { connectionSettings } from './database.ts';
-import { sqlState } from './faults.ts';
+import { briefConnection, silenceAt, silentRemedy } from './brief.ts';
+import { isUnanswered, sqlState } from './faults.ts';
 import { takeRoom } from './room.ts';
 
 export const oldestPostgres = 15;
@@ -56,16 +56,11 @@ export async function examineDatabase(
   url: string,
   poolSize: number,
 ): Promise<{ findings: Finding[]; isUsable: boolean }> {
-  const client = new Client({
-    ...connectionSettings(url),
-    application_name: 'svc doctor',
-    connectionTimeoutMillis: 5_000,
-  });
-  client.on('error', () => undefined);
+  const client = briefConnection(url, 'svc doctor');
   try {
     await client.connect();
   } catch (error) {
-    return { findings: [unreached(error)], isUsable: false };
+    return { findings: [unreached(url, error)], isUsable: false };
   }
   try {
     const askedAt = Date.now();
@@ -77,6 +72,7 @@ export async function examineDatabase(
     if (!state.isReadOnly) findings.push(await tryToWrite(client));
     return { findings, isUsable: tables.every(({ isRefused }) => !isRefused) };
   } catch (error) {
+    if (isUnanswered(error)) return { findings: [unreached(url, error)], isUsable: false };
     const says = `the database refuses a question: ${(error as Error).message}`;
     return { findings: [faulty('database', says, 'Look into the log of PostgreSQL.')], isUsable: false };
   } finally {
@@ -94,7 +90,9 @@ const remedies: Record<string, string> = {
   '53300': 'Raise max_connections of the server, or lower SVC_DATABASE_POOL of the nodes.',
 };
 
-function unreached(error: unknown): Finding {
+function unreached(url: string, error: unknown): Finding {
+  const silence = silenceAt(url, error);
+  if (silence !== undefined) return faulty('database', silence, sentence(silentRemedy));
   const { code = '', message } = error as NodeJS.ErrnoException;
   const says = `it cannot be reached: ${message || code || String(error)}`;
   return faulty(
@@ -106,6 +104,8 @@ function unreached(error: unknown): Finding {
         : 'The server answers, and lets nobody in: look into its log, and whether its disk is full.'),
   );
 }
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 function judgeState(state: State, poolSize: number): Finding[] {
   const old = faultOfVersion(state.version);

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig, QueryResult } from 'pg';
+
+/** A pooler that has no session to lend answers nothing. */
+const answerTimeoutMs = 5_000;
 
 /**
  * Whether a pooler follows prepared statements from session to session: then it gives them names of its own, and the
@@ -8,13 +11,18 @@ import type { Pool } from 'pg';
 export async function followsNames(pool: Pool): Promise<boolean> {
   const name = `svc_probe_${randomUUID()}`;
   const client = await pool.connect();
+  const ask = (query: QueryConfig): Promise<QueryResult> =>
+    client.query({ ...query, query_timeout: answerTimeoutMs } as QueryConfig);
   try {
-    await client.query('BEGIN');
-    await client.query({ name, text: 'SELECT 1' });
-    const found = await client.query('SELECT FROM pg_prepared_statements WHERE name = $1', [name]);
+    await ask({ text: 'BEGIN' });
+    await ask({ name, text: 'SELECT 1' });
+    const found = await ask({
+      text: 'SELECT FROM pg_prepared_statements WHERE name = $1',
+      values: [name],
+    });
     const isOurs = found.rows.length > 0;
-    if (isOurs) await client.query(`DEALLOCATE "${name}"`);
-    await client.query('COMMIT');
+    if (isOurs) await ask({ text: `DEALLOCATE "${name}"` });
+    await ask({ text: 'COMMIT' });
     return !isOurs;
   } finally {
     client.release(true);

@@ -1,5 +1,4 @@
-import { Connection } from './connection.ts';
-import { connectionSettings } from './database.ts';
+import { briefConnection, placed } from './brief.ts';
 
 // A start of the server tells two servers apart, an object id two databases of one. The schema is that of the table `migrations`;
 // before there is one, that in which it would be made.
@@ -27,10 +26,12 @@ export async function assertSameDatabase(pooledUrl: string, directUrl: string): 
 }
 
 async function identityOf(url: string): Promise<Identity | undefined> {
-  const client = new Connection({ ...connectionSettings(url), application_name: 'svc start' });
+  const client = briefConnection(url, 'svc start');
   try {
     await client.connect();
     return (await client.query<Identity>(identity)).rows[0];
+  } catch (error) {
+    throw placed(url, error);
   } finally {
     await client.end().catch(() => undefined);
   }

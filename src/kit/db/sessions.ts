@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Connection } from './connection.ts';
-import { connectionSettings } from './database.ts';
+import { briefConnection } from './brief.ts';
+import type { Connection } from './connection.ts';
 import { asProblem, keepsNoSessions } from './faults.ts';
 
 const keep = "SELECT set_config('svc.session', $1, false)";
@@ -8,7 +8,7 @@ const look = "SELECT current_setting('svc.session', true) AS kept";
 
 /** Throws where a session is handed to others between two transactions, as by a pooler: what is set in one is not there, or is another's. */
 export async function assertKeepsSessions(url: string): Promise<void> {
-  const [one, other] = [connectionOf(url), connectionOf(url)];
+  const [one, other] = [briefConnection(url, 'svc start'), briefConnection(url, 'svc start')];
   try {
     await Promise.all([one.connect(), other.connect()]);
     const mine = randomUUID();
@@ -23,16 +23,6 @@ export async function assertKeepsSessions(url: string): Promise<void> {
   } finally {
     await Promise.all([one, other].map((client) => client.end().catch(() => undefined)));
   }
-}
-
-function connectionOf(url: string): Connection {
-  const client = new Connection({
-    ...connectionSettings(url),
-    application_name: 'svc start',
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 5_000,
-  });
-  return client;
 }
 
 async function keptIn(client: Connection): Promise<string | null | undefined> {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from './connection.ts';
-import { connectionSettings } from './database.ts';
+import { briefConnection, placed } from './brief.ts';
 import { isDatabaseAway, isOutage, isRefused } from './faults.ts';
 import { faultOfVersion } from './examine.ts';
 
@@ -63,11 +62,7 @@ export async function despiteOutages<Value>(
 }
 
 async function faultOf(url: string): Promise<Error | undefined> {
-  const client = new Connection({
-    ...connectionSettings(url),
-    application_name: 'svc start',
-    connectionTimeoutMillis: 3_000,
-  });
+  const client = briefConnection(url, 'svc start', 3_000);
   try {
     await client.connect();
     const { rows } = await client.query<{ version: number }>(
@@ -78,7 +73,7 @@ async function faultOf(url: string): Promise<Error | undefined> {
     throw new Error(`${old}: upgrade the server`);
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
-    return error as Error;
+    return placed(url, error) as Error;
   } finally {
     await client.end().catch(() => undefined);
   }
