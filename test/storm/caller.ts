@@ -47,6 +47,7 @@ const odd = [
   'Transfer-Encoding: chunked\r\nContent-Length: 3\r\n',
   'X-Api-Key: twice\r\n',
 ];
+const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n';
 
 export function shapeOf(
   seed: number,
@@ -70,7 +71,7 @@ export function shapeOf(
     framing,
     '\r\n',
   ].join('');
-  const behind = random.chance(0.05) ? random.pick(['NONSENSE\r\n\r\n', head, '\r\n\r\n', 'GET']) : '';
+  const behind = random.chance(0.1) ? random.pick(['NONSENSE\r\n\r\n', head, '\r\n\r\n', 'GET', tunnel]) : '';
   const leave = random.chance(0.6) ? 'never' : random.pick(['sending', 'waiting', 'reading'] as const);
   const whole = Buffer.from(head + body + behind, 'latin1');
   return {
