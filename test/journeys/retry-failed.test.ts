@@ -240,6 +240,30 @@ describe('test/journeys/retry-failed', () => {
     60_000,
   );
 
+  it('a delete that was surely not done is not told as done where somebody else removed the record', async () => {
+    const sales = await install(platform, 'salesforce-crm', 'acme', {
+      write: { objects: { Contact: { objectName: 'Contact', deletionSettings: { enabled: true } } } },
+    });
+    const created = await sales.write('Contact', { type: 'create', record: { LastName: 'Gone' } });
+    const id = created.body.result?.recordId;
+    const body = [{ errorCode: 'UNABLE_TO_LOCK_ROW', message: 'locked' }];
+    await fault(platform.salesforce, {
+      method: 'DELETE',
+      path: '/sobjects/Contact',
+      fault: { kind: 'status', status: 400, body },
+      times: 2,
+    });
+    const refused = await sales.write('Contact', { type: 'delete', record: { id } });
+    const removed = { object: 'Contact', action: 'delete', records: [{ Id: id }] };
+    await simulator(platform.salesforce, 'POST', '/data', removed);
+    const again = await retry(refused.body.operationId);
+    expect(await sales.settled(again.body.operationId)).toMatchObject({
+      status: 'failure',
+      errors: [{ category: 'notFound' }],
+      metadata: { retry: { attempts: 2 } },
+    });
+  }, 60_000);
+
   it('an asynchronous update of unknown outcome is written again once it has ended', async () => {
     const id = await idOf('Late');
     const path = `/companies/${id}`;

@@ -1,7 +1,7 @@
 import { attemptWrite, resolveStopped, type AttemptContext } from '../../src/actions/write/send/attempt.ts';
 import { planWrite, type WriteScope } from '../../src/actions/write/prepare/plan.ts';
 import { orderKeysOf } from '../../src/actions/write/prepare/prepare.ts';
-import { keptOf, restMsOf } from '../../src/actions/write/send/send.ts';
+import { keptOf, mayBeDone, restMsOf } from '../../src/actions/write/send/send.ts';
 import type { WriteRequest } from '../../src/actions/write/schema.ts';
 import { contextOf, type WorkContext } from '../../src/lanes/index.ts';
 import type { HeldLane } from '../../src/lanes/store/lanes.ts';
@@ -315,7 +315,7 @@ function senderOf({ provider: { client } }: World): Sender {
     describe,
     signal: work.signal,
     tries: 1,
-    isRepeat: item.attempt > 1,
+    isRepeat: mayBeDone(keptOf(item).given),
     mayStillSend: () => work.mayStillSend(),
   });
   return {

@@ -24,7 +24,7 @@ export interface WriteContext {
   client: ProviderClient;
   /** False once the lease is over; then no byte is sent (docs/invariants.md, 14). */
   mayStillSend(): boolean;
-  /** Whether an earlier attempt of the same operation may have reached the provider. */
+  /** Whether an earlier attempt of the same operation may have been done. */
   isRepeat: boolean;
   describe: () => Promise<{ object: ObjectDescription } | { failure: Failure }>;
 }

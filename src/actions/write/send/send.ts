@@ -78,9 +78,14 @@ async function sendQueued(deps: WriteDeps, item: WorkItem, work: WorkContext): P
   const inMs = await line.surelyWaitMs();
   if (inMs > 0) return { kind: 'throttled', inMs };
   const context = contextOf(deps, write, line, item, work);
-  const outcomes = await attemptWrite(write, given, { ...context, isRepeat: item.attempt > 1 });
+  const outcomes = await attemptWrite(write, given, { ...context, isRepeat: mayBeDone(given) });
   line.note(outcomes);
   return { kind: 'outcomes', outcomes, heard: line.heard() };
+}
+
+/** Whether an earlier attempt may have been done: that one was made does not say so. Pure. */
+export function mayBeDone({ earlier }: Pick<AttemptRecords, 'earlier'>): boolean {
+  return [...earlier.values()].some(({ category }) => category === 'unknownOutcome');
 }
 
 interface Ready extends Kept {
