@@ -53,7 +53,12 @@ describe('src/providers/token-error', () => {
     ['close', 400, { error: 'unheard_of' }, 'unknown'],
     ['close', 400, { error: 'unauthorized_client' }, 'config'],
     ['close', 400, { error: 'invalid_request' }, 'unknown'],
-    ['marketo', 401, { error: 'unauthorized', error_description: 'No client with requested id: c' }, 'config'],
+    [
+      'marketo',
+      401,
+      { error: 'unauthorized', error_description: 'No client with requested id: c' },
+      'config',
+    ],
     ['sugarCRM', 401, { error: 'need_login', error_message: 'You must specify a valid user' }, 'revoked'],
     ['close', 400, {}, 'transient'],
     ['close', 401, {}, 'transient'],

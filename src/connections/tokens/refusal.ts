@@ -19,7 +19,8 @@ export function refusalOf(outcome: TokenRefusal, provider: Provider): Problem {
   };
   if (outcome.kind === 'egress') return problem('egress-refused', details);
   // A code that nobody explained says nothing of the customer's authorization.
-  if (outcome.kind === 'config' || outcome.kind === 'unknown') return problem('provider-app-invalid', details);
+  if (outcome.kind === 'config' || outcome.kind === 'unknown')
+    return problem('provider-app-invalid', details);
   if (outcome.kind === 'revoked') return problem('credentials-rejected', details);
   return problem('provider-unreachable', details);
 }
