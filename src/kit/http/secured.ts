@@ -10,11 +10,12 @@ export function secured(socket: Socket, host: string, ca: readonly string[] | un
       ...(isIP(host) ? {} : { servername: host }),
       ...(ca ? { ca: [...ca] } : {}),
     });
-    secure.once('secureConnect', () => {
-      secure.off('error', reject);
-      resolve(secure);
+    secure.once('secureConnect', () => resolve(secure));
+    // It stays: an error before its new owner listens would end the process, and node leaves the socket open behind one of TLS.
+    secure.on('error', (error) => {
+      reject(error);
+      secure.destroy();
     });
-    secure.once('error', reject);
     secure.once('close', () => reject(new Error('the connection was closed before TLS began')));
   });
 }
