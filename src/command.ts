@@ -15,6 +15,7 @@ const roles = [
   'operator-keys create',
   'people invite',
   'people reset',
+  'people demote',
   'restore hold',
   'restore resume',
 ] as const;
@@ -160,8 +161,8 @@ function refuseUnfit(role: Command['role'], { texts: { email }, flags }: Values)
       'svc people invite makes an owner of every project and operator, which must be said.',
       'Write svc people invite --owner.',
     );
-  if (role === 'people reset' && !email)
-    throw usage('svc people reset needs the address of the person.', 'Give it by --email.');
+  if ((role === 'people reset' || role === 'people demote') && !email)
+    throw usage(`svc ${role} needs the address of the person.`, 'Give it by --email.');
   const isAddress: boolean = email === undefined || Value.Check(Email, email);
   if (!isAddress) throw usage(`${email} is no e-mail address.`, 'Write it such as --email ada@example.com.');
   if (role === 'migrate' && flags.json && !flags.plan)

@@ -5,7 +5,7 @@ import { openDatabase, type Database } from './kit/db/database.ts';
 import { isUnsaid } from './kit/db/faults.ts';
 import type { Logger } from './kit/log.ts';
 import { Problem } from './kit/problem.ts';
-import { makeOwnerLink, makeResetLink, makeWelcomeLink } from './people/index.ts';
+import { endOperator, makeOwnerLink, makeResetLink, makeWelcomeLink } from './people/index.ts';
 import { bootstrap, createOperatorKey, isKeyOf } from './projects/index.ts';
 
 /**
@@ -151,6 +151,23 @@ export async function printLink(
     process.stdout.write(`${link}\n`);
     const what = kind === 'people invite' ? 'become an owner of every project' : 'choose a new password';
     say(`A link to ${what}, in ${place}. It holds once, and is shown only now.`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The role `people demote`. */
+export async function demote(
+  url: string,
+  { email, place }: { email: string; place: string },
+  say: (line: string) => void,
+): Promise<void> {
+  const database = openDatabase({ url, poolSize: 1, applicationName: 'svc people demote' });
+  try {
+    await endOperator(database, email);
+    say(
+      `${email} is no operator any more, in ${place}, and keeps the roles that they have in projects. Keys that they made stay.`,
+    );
   } finally {
     await database.close();
   }

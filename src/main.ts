@@ -14,7 +14,7 @@ import { exitCodes, Failure, saidOf } from './cli/failure.ts';
 import { ConfigError } from './config-error.ts';
 import { describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
-import { createKey, makeFirstKey, makeFirstLink, printLink } from './first-key.ts';
+import { createKey, demote, makeFirstKey, makeFirstLink, printLink } from './first-key.ts';
 import { untilResumed } from './held.ts';
 import { listenForHealth, type Health, type HealthListener } from './health.ts';
 import { watchLineage } from './kit/db/lineage.ts';
@@ -272,6 +272,7 @@ async function once(
   if (role === 'operator-keys create') await createKey(directUrl, { ...given, in: name }, answer);
   if (role === 'people invite' || role === 'people reset')
     await printLink(config, directUrl, { kind: role, email: given.email, place: name }, answer);
+  if (role === 'people demote') await demote(directUrl, { email: given.email ?? '', place: name }, answer);
   if (role === 'restore hold') await holdRestored(directUrl, name, answer);
   if (role === 'restore resume')
     await resumeRestored({ url: directUrl, name, nothingLost, failoverMs: config.failoverMs }, log, answer);

@@ -25,6 +25,7 @@ describe('cli/operator-words', () => {
     ['operator-keys create --label --full', '--label needs a value.', 'Write it behind the option; '],
     ['operator-keys create', 'makes keys with all rights', 'Write svc operator-keys create --full.'],
     ['people invite --owner --email ada', 'ada is no e-mail address.', '--email ada@example.com.'],
+    ['people demote', 'svc people demote needs the address of the person.', 'Give it by --email.'],
     ['people reset', 'svc people reset needs the address of the person.', 'Give it by --email.'],
   ])('a mistake is one sentence and one remedy: svc %s', async (words, sentence, remedy) => {
     const env = { SVC_LOG_FORMAT: 'json' };

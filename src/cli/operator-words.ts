@@ -61,6 +61,12 @@ export const operatorWords = [
     options: { email: { value: '<address>', about: 'of that person; it must be said' } },
   },
   {
+    words: 'people demote',
+    usage: 'people demote --email <address>',
+    about: 'take back from somebody that they are an operator; their roles in projects stay',
+    options: { email: { value: '<address>', about: 'of that person; it must be said' } },
+  },
+  {
     words: 'restore hold',
     usage: 'restore hold',
     about: 'let no node work with the database, after its files were put back',

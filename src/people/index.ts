@@ -1,6 +1,7 @@
 import './problems.ts';
 
 export { peopleLimits } from './limits.ts';
+export { endOperator } from './operators.ts';
 export { createPeople, type People } from './people.ts';
 export { findMembers } from './store/find.ts';
 export { signInElsewhereRoutes } from './oidc/routes.ts';

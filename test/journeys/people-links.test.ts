@@ -132,6 +132,47 @@ describe('test/journeys/people-links', () => {
     expect((await bob.call('POST', '/projects', { name: 'of-bob' })).status).toBe(201);
   });
 
+  it('the operator ends that somebody is one, with the links that would make them one again, but not the last', async () => {
+    const email = 'zoe@example.com';
+    const zoe = openBrowser(platform.base);
+    const link = await makeOwnerLink(test.database, platform.base, email);
+    expect((await accept(zoe, tokenOf(link), { password })).status).toBe(200);
+    const unused = await makeOwnerLink(test.database, platform.base, email);
+    const { body: me } = await zoe.call<{ person: { id: string } }>('GET', '/session');
+    expect((await zoe.call('POST', '/projects', { name: 'of-zoe' })).status).toBe(201);
+
+    expect(await operate(test.url, 'people', 'demote', '--email', 'Zoe@example.com')).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('is no operator any more') as string,
+    });
+    await expect
+      .poll(async () => (await zoe.call('POST', '/projects', { name: 'more' })).status, { timeout: 10_000 })
+      .toBe(403);
+    expect((await accept(zoe, tokenOf(unused), {})).status).toBe(410);
+    const session = await zoe.call<{ projects: unknown[] }>('GET', '/session');
+    const ofZoe: unknown = expect.objectContaining({ name: 'of-zoe', role: 'owner' });
+    expect(session.body).toMatchObject({
+      person: { operator: false },
+      projects: expect.arrayContaining([ofZoe]) as unknown,
+    });
+    const log = await owner.call<{ results: object[] }>('GET', '/projects/default/audit-log');
+    expect(log.body.results[0]).toMatchObject({
+      action: 'person.updated',
+      actor: { kind: 'operator' },
+      target: { id: me.person.id },
+      details: { operator: false },
+    });
+    const again = await operate(test.url, 'people', 'demote', '--email', email);
+    expect(again).toMatchObject({
+      code: 1,
+      said: expect.stringContaining(`${email} is no operator`) as string,
+    });
+    await test.database.raw("UPDATE person SET operator = false WHERE email <> 'owner@example.com'");
+    const last = await operate(test.url, 'people', 'demote', '--email', 'owner@example.com');
+    expect(last).toMatchObject({ code: 1, said: expect.stringContaining('is the last operator') as string });
+    expect((await owner.call('POST', '/projects', { name: 'of-the-last' })).status).toBe(201);
+  }, 60_000);
+
   it('of two who accept one link at once the later finds it over', async () => {
     const made = await owner.call<{ url: string }>('POST', '/projects/default/invitations', {
       email: 'raced@example.com',

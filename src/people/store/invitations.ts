@@ -61,6 +61,10 @@ const removeFor = statement(
   'invitations_delete_for',
   'DELETE FROM invitation WHERE project_id = $1 AND email = (SELECT email FROM person WHERE id = $2)',
 );
+const removeOwnersFor = statement(
+  'invitations_delete_owners_for',
+  'DELETE FROM invitation WHERE project_id IS NULL AND person_id IS NULL AND email = $1',
+);
 const anyWelcome = statement(
   'invitations_any_welcome',
   `SELECT FROM invitation WHERE project_id IS NULL AND person_id IS NULL AND expires_at > svc_now() LIMIT 1`,
@@ -124,6 +128,11 @@ export async function deleteInvitationsFor(
   personId: string,
 ): Promise<void> {
   await tx.rows(removeFor, [projectId, personId]);
+}
+
+/** The links by which whoever has an address becomes an operator. */
+export async function deleteOwnerLinksFor(tx: Queryable, email: string): Promise<void> {
+  await tx.rows(removeOwnersFor, [email]);
 }
 
 /** The links by which a person may choose a new password. */

@@ -43,6 +43,14 @@ const makeOperator = statement(
   'persons_make_operator',
   'UPDATE person SET operator = true, updated_at = svc_now() WHERE id = $1 AND NOT operator RETURNING id',
 );
+const operators = statement(
+  'persons_hold_operators',
+  'SELECT id FROM person WHERE operator ORDER BY id FOR NO KEY UPDATE',
+);
+const endOperator = statement(
+  'persons_end_operator',
+  'UPDATE person SET operator = false, updated_at = svc_now() WHERE id = $1',
+);
 
 export async function findPersonByEmail(db: Queryable, email: string): Promise<PersonRow | undefined> {
   return (await db.rows<PersonRow>(byEmail, [email]))[0];
@@ -110,4 +118,13 @@ export async function setPersonInvited(db: Queryable, id: string): Promise<void>
 /** False for who is one already. */
 export async function setOperator(db: Queryable, id: string): Promise<boolean> {
   return (await db.rows(makeOperator, [id])).length > 0;
+}
+
+/** Their ids. They stay what they are until the transaction ends. */
+export async function holdOperators(tx: Queryable): Promise<string[]> {
+  return (await tx.rows<{ id: string }>(operators)).map(({ id }) => id);
+}
+
+export async function unsetOperator(tx: Queryable, id: string): Promise<void> {
+  await tx.rows(endOperator, [id]);
 }
