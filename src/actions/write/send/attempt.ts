@@ -205,10 +205,11 @@ function recordsAt(slots: readonly number[], records: readonly PlannedRecord[]):
   return slots.map((slot) => records[slot] as PlannedRecord);
 }
 
-/** A refusal for a record that stands there already may be about the very record that an earlier attempt made. */
+/** A refusal for a record that stands there already, or by a rule of the account, may be about the very record that an earlier attempt made. */
 function isLost(outcome: RecordOutcome | undefined, isMarked: boolean): boolean {
-  if (outcome?.kind === 'unknown') return true;
-  return isMarked && outcome?.kind === 'notApplied' && outcome.failure.category === 'conflict';
+  if (outcome?.kind !== 'notApplied') return outcome?.kind === 'unknown';
+  const { category, retryable } = outcome.failure;
+  return isMarked && (category === 'conflict' || (category === 'validation' && !retryable));
 }
 
 /**

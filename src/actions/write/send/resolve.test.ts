@@ -240,6 +240,23 @@ describe('src/actions/write/resolve', () => {
       });
   });
 
+  test.each([
+    { category: 'conflict', verdict: absent(email), stands: true },
+    { category: 'conflict', verdict: absent(email, true, true), stands: false },
+    { category: 'conflict', verdict: 'untellable', stands: false },
+    { category: 'validation', verdict: absent(email), stands: true },
+    { category: 'validation', verdict: absent(email, true, true), stands: true },
+    { category: 'validation', verdict: 'untellable', stands: true },
+    { category: 'validation', verdict: 'later', stands: false },
+    { category: 'validation', verdict: applied, stands: false },
+  ] as const)(
+    'a refusal ($category) of a create that was sent again stands, or not, by what a look finds: $verdict',
+    ({ category, verdict, stands }) => {
+      const outcome: RecordOutcome = { ...refused, failure: { ...refused.failure, category } };
+      expect(afterVerdict(outcome, verdict, course) === outcome).toBe(stands);
+    },
+  );
+
   test('what is due before its time waits until the call before can no longer take effect', () => {
     const lost: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
     const quiet: Failure = { ...lost, quiet: true, retryAfterMs: 600_000 };

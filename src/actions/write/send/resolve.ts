@@ -271,8 +271,8 @@ function cannotTell(verdict: Verdict): verdict is Barred | 'untellable' {
 
 /**
  * The outcome of an attempt, with the verdict on its record. A create of unknown outcome never says that it may be repeated:
- * what is still to be found out, or to be sent again by us, is pending. A refusal, for a record that stands there, gives way only to the
- * finding that this is ours or may be, or to none at all.
+ * what is still to be found out, or to be sent again by us, is pending. A refusal gives way only to the finding that the record is ours or
+ * may be, or to none at all.
  */
 export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: Course): RecordOutcome {
   if (outcome.kind === 'applied') return outcome;
@@ -289,14 +289,15 @@ export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: C
   return over ? ended(failure, verdict) : pending({ ...failure, quiet: true, retryAfterMs: course.quietMs });
 }
 
-/** Of a create that was refused for a record that stands there, after one whose answer was lost. */
+/** Of a create that was refused, after one whose answer was lost: for a record that stands there, or for a rule. */
 function afterRefusal(outcome: RecordOutcome & { kind: 'notApplied' }, verdict: Verdict): RecordOutcome {
   if (isWaiting(verdict)) return notThisTime(outcome.failure, { pending: true });
   if (isOutcome(verdict)) return verdict.kind === 'notApplied' ? outcome : verdict;
-  if (!isAbsent(verdict) || !verdict.hides) return outcome;
-  const { existingRecordId } = outcome.failure;
+  const { category, existingRecordId } = outcome.failure;
+  if (category !== 'conflict' || (isAbsent(verdict) && !verdict.hides)) return outcome;
   const named = existingRecordId === undefined ? {} : { existingRecordId };
-  return notThisTime(outcome.failure, { ...named, lookedUpBy: verdict.absent.key.name });
+  const by = isAbsent(verdict) ? { lookedUpBy: verdict.absent.key.name } : {};
+  return notThisTime(outcome.failure, { ...named, ...by });
 }
 
 function pending(failure: Failure): RecordOutcome {
