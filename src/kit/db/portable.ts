@@ -5,6 +5,7 @@ import type { Issue } from '../problem.ts';
 import type { Vault } from '../vault.ts';
 import type { Queryable } from './database.ts';
 import { statement, type Statement } from './statement.ts';
+import { unkeptFaults } from './unkept.ts';
 
 /** A row that leaves one database for another: its columns as the text of a JSON object, and what is sealed in it, opened. */
 export interface PortableRow {
@@ -91,6 +92,8 @@ export interface PortableDeclaration {
   given?: Readonly<Record<string, string>>;
   sealed?: { column: string; place: (projectId: string, id: string) => string; shape: TSchema };
   only?: readonly Only[];
+  /** Those that are there stay until what names them is there, too. */
+  held?: true;
   /** What a row that is there is called: SQL over the row `t`. */
   called?: string;
   /** Which rows that are there give way to one of the same key. */
@@ -129,6 +132,7 @@ export function portable(declared: PortableDeclaration): Portable {
   const { kind, sealed } = declared;
   const read = readText(declared);
   const write = writeText(declared);
+  const hold = declared.held && holdText(declared);
   const over = overText(declared);
   const replace = replaceText(declared);
   const differ = differText(declared);
@@ -160,6 +164,7 @@ export function portable(declared: PortableDeclaration): Portable {
         return `${row.slice(0, -1)},"${sealed.column}":"\\\\x${value}"}`;
       });
       const values = [projectId, arrayOf(texts)];
+      if (hold) await tx.rows(hold, values);
       const named = over ? await tx.rows<{ name: string }>(over, values) : [];
       const replaced = replace ? (await tx.rows(replace, values)).length : 0;
       const open = (value: Buffer, id: string): unknown => {
@@ -191,8 +196,8 @@ export function rowFaults(
   const checkSecret = compileCheck(secretShape ?? { not: {} });
   return ({ row, secret }) => {
     const value = JSON.parse(row) as unknown;
-    const unkept = isAllKept(value) ? [] : unkeptPaths(value);
-    if (unkept.length > 0) return unkept.map((name) => ({ name, detail: unkeptDetail }));
+    const unkept = unkeptFaults(value);
+    if (unkept.length > 0) return unkept;
     const found = checkRow(value, 'body').issues.map(({ in: _in, ...fault }) => fault);
     const isSecretRight =
       secretShape === undefined ? secret === undefined : checkSecret(secret, 'body').issues.length === 0;
@@ -200,37 +205,6 @@ export function rowFaults(
     if (!isSecretRight) found.push({ name: 'secret', detail: 'is not what is sealed in such a row' });
     return found.length > 0 ? found : rules(value, secret);
   };
-}
-
-const unkeptDetail = 'holds a character that cannot be kept: U+0000, or half of a pair of surrogates';
-
-/** Whether nothing in it is to be told: this takes a tenth of the time of looking where that is. */
-function isAllKept(value: unknown): boolean {
-  const left = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (typeof next === 'string' && !isKept(next)) return false;
-    if (typeof next !== 'object' || next === null) continue;
-    for (const key in next) {
-      if (!isKept(key)) return false;
-      left.push((next as Record<string, unknown>)[key]);
-    }
-  }
-  return true;
-}
-
-/** A `json` column takes such texts, and they break what reads them. */
-function unkeptPaths(value: unknown, path = ''): string[] {
-  if (typeof value === 'string') return isKept(value) ? [] : [path];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]) => {
-    const at = Array.isArray(value) ? `${path}[${key}]` : [path, key].filter(Boolean).join('.');
-    return isKept(key) ? unkeptPaths(child, at) : [path];
-  });
-}
-
-function isKept(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
 }
 
 function shapesOf({ key, columns }: PortableDeclaration): Record<string, TSchema> {
@@ -290,6 +264,17 @@ function writeText(declared: PortableDeclaration): Statement {
      SELECT $1, ${names.map((name) => given[name] ?? intoOf(declared, name)).join(', ')} FROM json_populate_recordset(NULL::${table}, $2::json) r
      ON CONFLICT (project_id, ${Object.keys(key).join(', ')}) DO NOTHING
      RETURNING t.${lastKey(declared)}::text AS id, ${called ?? nameByKey(key)} AS name`,
+  );
+}
+
+/** One that is being deleted is waited for, and comes in anew. */
+function holdText(declared: PortableDeclaration): Statement {
+  const { kind, table, key } = declared;
+  const order = Object.keys(key).map((column) => `t.${column}`);
+  return statement(
+    `portable_hold_${kind}`,
+    `SELECT FROM json_populate_recordset(NULL::${table}, $2::json) r
+     JOIN ${table} t ON ${isSame(declared)} ORDER BY ${order.join(', ')} FOR KEY SHARE OF t`,
   );
 }
 
