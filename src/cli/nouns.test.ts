@@ -184,6 +184,20 @@ describe('cli/nouns', () => {
     const fields = await words('plan', 'fields.yaml');
     expect(fields).toContain('hubspot-crm: 1 installation, of which\n  ! 1 loses contacts.email (acme)\n');
     expect(fields).toContain('  ! 1 needs a mapping for contacts.rank (acme)\n');
+    const less = manifest
+      .replace('          schedule: "0 0 1 1 *"\n', '')
+      .replace(', inheritMapping: true', '')
+      .replace('    proxy: { enabled: true }\n', '');
+    await writeFile(join(at.folder, 'less.yaml'), less);
+    // The config has a schedule of its own.
+    expect(await words('plan', 'less.yaml')).toMatch(
+      /\nhubspot-crm: 1 installation, of which\n {2}! 1 loses the mapped names for writes of contacts \(acme\)\n {2}! 1 may no longer call through the proxy \(acme\)\nNothing was changed\./,
+    );
+    const more = manifest.replace('0 0 1 1 *', '0 0 2 1 *');
+    await writeFile(join(at.folder, 'more.yaml'), more);
+    expect(await words('plan', 'more.yaml')).toContain(
+      'hubspot-crm: 1 installation, none of which was found to lose or lack anything\n',
+    );
     await writeFile(join(at.folder, 'gone.yaml'), manifest.replaceAll('contacts', 'companies'));
     expect(await words('plan', 'gone.yaml')).toContain(
       '  ! 1 goes on reading, until a deploy with --destructive, contacts (acme)\n',

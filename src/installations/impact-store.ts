@@ -14,16 +14,20 @@ const answer = statement(
   'installations_answer',
   `WITH question AS MATERIALIZED (
      SELECT action, lower(object) AS object, named, until, lower(field) AS field, if_selected, if_unselected, unless_all,
-       lower(unless_mapped) AS unless_mapped, place
+       lower(unless_mapped) AS unless_mapped, unless_own, place
      FROM unnest($3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::text[], $8::boolean[], $9::boolean[],
-       $10::boolean[], $11::text[])
-       WITH ORDINALITY AS q (action, object, named, until, field, if_selected, if_unselected, unless_all, unless_mapped, place)),
+       $10::boolean[], $11::text[], $12::text[])
+       WITH ORDINALITY AS q (action, object, named, until, field, if_selected, if_unselected, unless_all, unless_mapped,
+         unless_own, place)),
    object AS (SELECT DISTINCT action, object FROM question),
    member AS MATERIALIZED (
      SELECT n.id, n.group_ref, n.created_at, o.action, o.object, e.value IS NOT NULL AS named,
        coalesce(e.value ->> 'selectedFieldsAuto' = 'all', false) AS reads_all,
        ARRAY(SELECT lower(key) FROM json_each_text(e.value -> 'selectedFields') WHERE value = 'true') AS selected,
-       ARRAY(SELECT lower(key) FROM json_object_keys(e.value -> 'selectedFieldMappings') AS key) AS mapped
+       ARRAY(SELECT lower(key) FROM json_object_keys(e.value -> 'selectedFieldMappings') AS key) AS mapped,
+       ARRAY[CASE WHEN e.value ->> 'schedule' IS NOT NULL THEN 'schedule' END,
+         CASE WHEN e.value ->> 'inheritMapping' IS NOT NULL THEN 'inheritMapping' END,
+         CASE WHEN c.content #>> '{proxy,enabled}' = 'false' THEN 'proxy' END] AS own
      FROM installation n
      CROSS JOIN LATERAL (SELECT content FROM config c
        WHERE c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id LIMIT 1) c
@@ -39,6 +43,7 @@ const answer = statement(
        AND CASE WHEN q.field IS NULL THEN true WHEN q.field = ANY (m.selected) THEN q.if_selected ELSE q.if_unselected END
        AND NOT (q.unless_all AND m.reads_all)
        AND (q.unless_mapped IS NULL OR q.unless_mapped <> ALL (m.mapped))
+       AND (q.unless_own = ANY (m.own)) IS NOT TRUE
      WINDOW newest_of AS (PARTITION BY q.place), newest AS (PARTITION BY q.place ORDER BY m.id DESC))
    SELECT place::integer, count::integer, count_named::integer AS named,
      json_agg(json_build_object('id', id, 'groupRef', group_ref) ORDER BY nth) AS installations
@@ -90,7 +95,7 @@ async function answerAll(
     projectId,
     integrationId,
     all(({ action }) => action),
-    all(({ objectName }) => objectName),
+    all(({ objectName = '' }) => objectName),
     all(({ named }) => named),
     all(({ until }) => until),
     all(({ reading }) => reading?.fieldName),
@@ -98,6 +103,7 @@ async function answerAll(
     all(({ reading }) => reading?.cases.includes('unselected')),
     all(({ unlessAll }) => unlessAll ?? false),
     all(({ unlessMapped }) => unlessMapped),
+    all(({ unlessOwn }) => unlessOwn),
   ]);
   const answers: Answer[] = questions.map(() => ({ count: 0, named: 0, installations: [] }));
   for (const { place, ...one } of rows) answers[place - 1] = one;

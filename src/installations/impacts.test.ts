@@ -6,7 +6,8 @@ import type { ReadObjectConfig } from './config/schema.ts';
 import { effectiveReadObject } from './effective-read.ts';
 import { createHarness, type Harness } from './harness.fixture.ts';
 
-const yamlOf = (objects: readonly object[]): string =>
+const withProxy = { proxy: { enabled: true } };
+const yamlOf = (objects: readonly object[], more: object): string =>
   JSON.stringify({
     specVersion: '1.0.0',
     integrations: [
@@ -14,7 +15,7 @@ const yamlOf = (objects: readonly object[]): string =>
         name: 'planned',
         provider: 'hubspot',
         ...(objects.length > 0 ? { read: { objects } } : {}),
-        proxy: { enabled: true },
+        ...more,
       },
     ],
   });
@@ -41,21 +42,32 @@ describe('installations/impacts', () => {
   afterEach(() => clear());
   afterAll(() => harness.close());
 
-  const put = async <Json>(objects: readonly object[], query = ''): Promise<Json> => {
+  const put = async <Json>(
+    objects: readonly object[],
+    query = '',
+    more: object = withProxy,
+  ): Promise<Json> => {
     const { status, json } = await harness.call<Json>('PUT', `/integrations:batch${query}`, {
-      sourceYaml: yamlOf(objects),
+      sourceYaml: yamlOf(objects, more),
     });
     if (status !== 200) throw new Error(JSON.stringify(json));
     return json;
   };
-  const deploy = (objects: readonly object[], query = '') => put<{ warnings?: object[] }[]>(objects, query);
-  async function planned(objects: readonly object[], query = ''): Promise<DeployPreview['integrations'][0]> {
-    const { integrations } = await put<DeployPreview>(objects, `?dryRun=true${query}`);
+  const deploy = (objects: readonly object[], more?: object) =>
+    put<{ warnings?: object[] }[]>(objects, '', more);
+  async function planned(
+    objects: readonly object[],
+    query = '',
+    more?: object,
+  ): Promise<DeployPreview['integrations'][0]> {
+    const { integrations } = await put<DeployPreview>(objects, `?dryRun=true${query}`, more);
     return integrations[0]!;
   }
 
   /** Installations as rows; their connections are looked at by nobody but a plan. */
-  async function install(configs: readonly (object | undefined)[]): Promise<void> {
+  const install = (configs: readonly (object | undefined)[]): Promise<void> =>
+    installAs(configs.map((contacts) => (contacts ? { read: { objects: { contacts } } } : {})));
+  async function installAs(configs: readonly object[]): Promise<void> {
     await harness.ground.database.raw(
       `WITH given AS (SELECT * FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::json[]) AS g (id, config_id, group_ref, content)),
          made AS (INSERT INTO installation (project_id, id, integration_id, group_ref, connection_id, config_id, created_by)
@@ -69,9 +81,7 @@ describe('installations/impacts', () => {
         configs.map(() => newId()),
         configs.map(() => newId()),
         configs.map((_, n) => `group-${n}`),
-        configs.map((contacts) =>
-          JSON.stringify({ provider: 'hubspot', ...(contacts ? { read: { objects: { contacts } } } : {}) }),
-        ),
+        configs.map((content) => JSON.stringify({ provider: 'hubspot', ...content })),
       ],
     );
   }
@@ -115,7 +125,7 @@ describe('installations/impacts', () => {
         objectName: 'contacts',
         destination: 'hook',
         optionalFieldsAuto: 'all',
-        schedule: '0 * * * *',
+        ...(forAll || next(2) === 0 ? { schedule: '0 * * * *' } : {}),
         requiredFields: forAll ? of(1).map(({ fieldName }) => ({ fieldName: fieldName! })) : of(1),
         optionalFields: of(2),
         ...(forAll && of(1).length > 0 ? { enabled: 'always' } : {}),
@@ -132,6 +142,7 @@ describe('installations/impacts', () => {
         objectName: 'contacts',
         selectedFields: Object.fromEntries(selected),
         selectedFieldMappings: Object.fromEntries(mapped) as Record<string, string>,
+        ...(next(3) === 0 ? { schedule: '0 5 * * *' } : {}),
       };
     };
     const configs = Array.from({ length: 20 }, anyConfig);
@@ -175,6 +186,76 @@ describe('installations/impacts', () => {
       },
     ]);
     expect((await planned([read('humans')])).change).toBe('unchanged');
+  });
+
+  it('tells who is no longer read by the schedule of the manifest: not those that have one of their own', async () => {
+    const read = { objectName: 'contacts', destination: 'hook', optionalFieldsAuto: 'all' };
+    await deploy([{ ...read, schedule: '0 * * * *' }]);
+    const config = { objectName: 'contacts', selectedFieldsAuto: 'all' };
+    await install([config, { ...config, schedule: '0 5 * * *' }, undefined]);
+    expect((await planned([{ ...read, schedule: '0 6 * * *' }])).impacts).toEqual([]);
+    expect((await planned([read])).impacts).toMatchObject([
+      { kind: 'losesSchedule', object: 'contacts', count: 1, installations: [{ groupRef: 'group-0' }] },
+    ]);
+    const [deployed] = await deploy([read]);
+    expect(deployed?.warnings).toMatchObject([
+      {
+        rule: 'schedule-taken-away',
+        message:
+          'contacts is no longer read by a schedule in 1 installation, whose config has none of its own',
+      },
+    ]);
+  });
+
+  it('tells who loses the proxy: not those that switched it off', async () => {
+    const read = { objectName: 'contacts', destination: 'hook', optionalFieldsAuto: 'all' };
+    await deploy([read]);
+    await installAs([{}, { proxy: { enabled: false } }, { proxy: { enabled: true } }]);
+    const lost = { kind: 'losesProxy', count: 2, installations: [{}, {}] };
+    const off = { proxy: { enabled: false } };
+    for (const more of [{}, off]) {
+      const { impacts } = await planned([read], '', more);
+      expect(impacts).toMatchObject([lost]);
+      expect(impacts[0]).not.toHaveProperty('object');
+      expect(groups(impacts[0]!)).toEqual(['group-0', 'group-2']);
+    }
+    const [deployed] = await deploy([read], off);
+    expect(deployed?.warnings).toMatchObject([
+      {
+        rule: 'proxy-taken-away',
+        message: 'calls through the proxy are refused from now on for 2 installations',
+      },
+    ]);
+    expect((await planned([read], '', {})).impacts).toEqual([]);
+  });
+
+  it('tells whose writes lose the names that the mapping gives: not those that decide that themselves', async () => {
+    const read = { objectName: 'contacts', destination: 'hook', requiredFields: [{ mapToName: 'rank' }] };
+    const writing = (object: object) => ({ write: { objects: [{ objectName: 'contacts', ...object }] } });
+    await deploy([read], writing({ inheritMapping: true }));
+    const reads = {
+      objects: { contacts: { objectName: 'contacts', selectedFieldMappings: { rank: 'city' } } },
+    };
+    const writes = (object: object) => ({ objects: { contacts: { objectName: 'contacts', ...object } } });
+    await installAs([
+      { read: reads },
+      { read: reads, write: writes({}) },
+      { read: reads, write: writes({ inheritMapping: true }) },
+      { read: reads, write: writes({ inheritMapping: false }) },
+    ]);
+    for (const less of [{}, { inheritMapping: false }]) {
+      const { impacts } = await planned([read], '', writing(less));
+      expect(impacts).toMatchObject([{ kind: 'losesMapping', object: 'contacts', count: 2 }]);
+      expect(groups(impacts[0]!)).toEqual(['group-0', 'group-1']);
+    }
+    const [deployed] = await deploy([read], writing({}));
+    expect(deployed?.warnings).toMatchObject([
+      {
+        rule: 'mapping-taken-away',
+        message:
+          "writes of contacts take the provider's names of fields only from now on for 2 installations",
+      },
+    ]);
   });
 
   it('counts ten thousand, tells the newest twenty of each, and warns of the same at a deploy', async () => {
@@ -251,6 +332,9 @@ function consequences(
     const { all, fields, mappings } = effectiveReadObject('contacts', object, config);
     return new Set([...fields, ...Object.keys(mappings), ...(all ? ['email', 'phone', 'city'] : [])]);
   };
+  const [timed, stillTimed] = [before, after].map(
+    (object) => effectiveReadObject('contacts', object, config).schedule !== undefined,
+  );
   const left = names(after);
   const lost = was && is ? [...names(before)].filter((name) => !left.has(name)) : [];
   const asked = (after.requiredFields ?? []).flatMap(({ fieldName, mapToName = '' }) =>
@@ -259,6 +343,7 @@ function consequences(
   return [
     ...(was && !is ? ['stopsReading'] : []),
     ...(is && !was ? ['startsReading'] : []),
+    ...(was && is && timed && !stillTimed ? ['losesSchedule'] : []),
     ...lost.map((name) => `losesField ${name}`),
     ...(is ? asked.map((name) => `needsMapping ${name}`) : []),
   ];

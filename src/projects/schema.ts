@@ -251,15 +251,20 @@ export const DeployImpact = Type.Object(
         Type.Literal('startsReading'),
         Type.Literal('renamesObject'),
         Type.Literal('losesField'),
+        Type.Literal('losesSchedule'),
+        Type.Literal('losesMapping'),
+        Type.Literal('losesProxy'),
         Type.Literal('needsMapping'),
         Type.Literal('lacksScope'),
       ],
       {
         description:
-          '`keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `renamesObject`: what is read is delivered under another `mapToName`, and a table of that name holds what changes from then on. `losesField`: nothing is delivered under that name any more. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it.',
+          '`keepsReading`, `keepsWriting`: the manifest no longer holds the object, and it goes on there until a destructive deploy. `renamesObject`: what is read is delivered under another `mapToName`, and a table of that name holds what changes from then on. `losesField`: nothing is delivered under that name any more. `losesSchedule`: the object is no longer read by a schedule; those whose config has one of its own are not counted. `losesMapping`: writes of the object no longer take the names that the mapping gives, and take the names of the provider only. `losesProxy`: calls through the proxy are refused. `needsMapping`: the customer mapped no field to that name. `lacksScope`: the connection was not granted what the provider app asks for, before the deploy and after it.',
       },
     ),
-    object: Type.Optional(Type.String({ description: "The provider's name of it." })),
+    object: Type.Optional(
+      Type.String({ description: "The provider's name of it; missing where it is about no object." }),
+    ),
     field: Type.Optional(Type.String({ description: 'The name under which it is delivered.' })),
     scope: Type.Optional(Type.String({ description: 'The scope that is lacking.' })),
     count: Type.Integer({ description: 'How many installations.' }),

@@ -14,6 +14,9 @@ const words: Readonly<Record<DeployImpact['kind'], [one: string, many: string]>>
   startsReading: ['starts reading', 'start reading'],
   renamesObject: ['gets under another name', 'get under another name'],
   losesField: ['loses', 'lose'],
+  losesSchedule: ['loses the schedule of', 'lose the schedule of'],
+  losesMapping: ['loses the mapped names for writes of', 'lose the mapped names for writes of'],
+  losesProxy: ['may no longer call through the proxy', 'may no longer call through the proxy'],
   needsMapping: ['needs a mapping for', 'need a mapping for'],
   lacksScope: ['lacks the scope', 'lack the scope'],
 };
@@ -24,5 +27,6 @@ export function impactLine({ kind, object, field, scope, count, installations }:
   const more = count > shown.length ? ', …' : '';
   const what = scope ?? [object, field].filter((part) => part !== undefined).join('.');
   const sign = kind === 'startsReading' ? '+' : '!';
-  return `  ${sign} ${count} ${words[kind][count === 1 ? 0 : 1]} ${what} (${shown.join(', ')}${more})`;
+  const said = [words[kind][count === 1 ? 0 : 1], what].filter((part) => part !== '').join(' ');
+  return `  ${sign} ${count} ${said} (${shown.join(', ')}${more})`;
 }

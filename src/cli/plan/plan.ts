@@ -10,7 +10,15 @@ interface PlanOptions extends ConnectionOptions {
 }
 
 /** Warnings that say in the manifest what impacts say by installation. */
-const ofImpacts = new Set(['object-taken-away', 'object-renamed', 'field-taken-away', 'mapping-missing']);
+const ofImpacts = new Set([
+  'object-taken-away',
+  'object-renamed',
+  'field-taken-away',
+  'schedule-taken-away',
+  'mapping-taken-away',
+  'proxy-taken-away',
+  'mapping-missing',
+]);
 
 /** `svc plan`: what a deploy changes, and for which installations. Changes nothing. */
 export async function plan(path: string, options: PlanOptions): Promise<void> {
@@ -40,7 +48,7 @@ function consequencesOf({ name, installations, impacts, leftOut }: Partial<Deplo
       `${name}: the server is older than this command and does not tell which installations that touches`,
     ];
   return [
-    `${name}: ${counted(installations, 'installation')}, ${impacts.length === 0 ? 'none of which loses or lacks anything' : 'of which'}`,
+    `${name}: ${counted(installations, 'installation')}, ${impacts.length === 0 ? 'none of which was found to lose or lack anything' : 'of which'}`,
     ...impacts.map(impactLine),
     ...(leftOut === undefined ? [] : [`  ! ${counted(leftOut, 'more part')} of the change not looked at`]),
   ];

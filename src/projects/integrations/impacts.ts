@@ -1,7 +1,7 @@
 import { warned, type Finding, type Path } from '../manifest/finding.ts';
-import type { DeployImpact, ManifestField, ManifestReadObject } from '../schema.ts';
+import type { DeployImpact, ManifestField, ManifestIntegration, ManifestReadObject } from '../schema.ts';
 import type { IntegrationPlan } from './deploy-plan.ts';
-import type { RetainedObject } from './retained.ts';
+import { withRetained, type RetainedObject } from './retained.ts';
 
 /** A customer selected the field, or did not: then it is read where it is required. */
 export type ReadingCase = 'selected' | 'unselected';
@@ -9,8 +9,9 @@ export type ReadingCase = 'selected' | 'unselected';
 /** What a deploy may mean to some installations: to those that are as it says. */
 export interface Question {
   kind: Exclude<DeployImpact['kind'], 'lacksScope'>;
-  action: 'read' | 'write';
-  objectName: string;
+  action: 'read' | 'write' | 'proxy';
+  /** Of reading and writing. */
+  objectName?: string;
   /** What is lost or missing of the object, by the name under which it is delivered. */
   field?: string;
   /** Whether their config names the object; both unless told. */
@@ -23,6 +24,8 @@ export interface Question {
   unlessAll?: boolean;
   /** Not those that mapped a field of their own to this name. */
   unlessMapped?: string;
+  /** Not those whose config has a value of its own for this key, or switches the proxy off. */
+  unlessOwn?: 'schedule' | 'inheritMapping' | 'proxy';
   /** Under which names its records were delivered, and will be. */
   renamed?: { from: string; to: string };
   /** Where it stands in the manifest. */
@@ -51,13 +54,44 @@ export function questionsOf(
   { destructive, at }: { destructive: boolean; at: string },
 ): Question[] {
   const { latestRevision: before } = live;
-  const retained = before.retained.flatMap((one) => (one.action === 'read' ? [one.object] : []));
-  const earlier = byName([...(before.content.read?.objects ?? []), ...retained]);
+  const were = withRetained(before, () => true);
+  const earlier = byName(were.read?.objects ?? []);
   const read = (content.read?.objects ?? []).flatMap((after, place) => {
     const path = ['integrations', index, 'read', 'objects', place];
     return aboutObject(earlier.get(lower(after.objectName)), after, { path, until: at });
   });
-  return [...takenAway.map((taken) => aboutTaken(taken, { destructive, index })), ...read];
+  return [
+    ...takenAway.map((taken) => aboutTaken(taken, { destructive, index })),
+    ...read,
+    ...aboutMappings(were, content, { index, until: at }),
+    ...aboutProxy(before.content, content, { index, until: at }),
+  ];
+}
+
+/** Objects that are written, and no longer by the names that the mapping of what is read gives. */
+function aboutMappings(
+  before: ManifestIntegration,
+  after: ManifestIntegration,
+  { index, until }: { index: number; until: string },
+): Question[] {
+  const read = byName(before.read?.objects ?? []);
+  const written = byName(before.write?.objects ?? []);
+  return (after.write?.objects ?? []).flatMap(({ objectName, inheritMapping }, place): Question[] => {
+    const key = lower(objectName);
+    if (inheritMapping || !written.get(key)?.inheritMapping || !read.has(key)) return [];
+    const path = ['integrations', index, 'write', 'objects', place];
+    return [{ kind: 'losesMapping', action: 'write', objectName, until, unlessOwn: 'inheritMapping', path }];
+  });
+}
+
+function aboutProxy(
+  before: ManifestIntegration,
+  after: ManifestIntegration,
+  { index, until }: { index: number; until: string },
+): Question[] {
+  if (!before.proxy?.enabled || after.proxy?.enabled) return [];
+  const path = ['integrations', index, 'proxy'];
+  return [{ kind: 'losesProxy', action: 'proxy', until, unlessOwn: 'proxy', path }];
 }
 
 function aboutTaken(
@@ -82,7 +116,7 @@ function aboutObject(
   after: ManifestReadObject,
   at: Pick<Question, 'path' | 'until'>,
 ): Question[] {
-  const about = (more: Lost & Pick<Question, 'named' | 'renamed'>): Question => ({
+  const about = (more: Lost & Pick<Question, 'named' | 'renamed' | 'unlessOwn'>): Question => ({
     action: 'read',
     objectName: after.objectName,
     ...at,
@@ -101,10 +135,12 @@ function aboutObject(
   const others = { named: false } as const;
   const renamed = { from: nameOf(before), to: nameOf(after) };
   const isRenamed = lower(renamed.from) !== lower(renamed.to);
+  const isUntimed = before.schedule !== undefined && after.schedule === undefined;
   return [
     ...(isForAll && !wasForAll ? [about({ ...others, kind: 'startsReading' })] : []),
     ...(wasForAll && !isForAll ? [about({ ...others, kind: 'stopsReading' })] : []),
     ...(isRenamed ? [about({ ...stay, kind: 'renamesObject', renamed })] : []),
+    ...(isUntimed ? [about({ ...stay, kind: 'losesSchedule', unlessOwn: 'schedule' })] : []),
     ...lostFields(before, after).map((lost) => about({ ...stay, ...lost })),
     ...missing,
   ];
@@ -152,7 +188,13 @@ export function impactsOf(questions: readonly Question[], answers: readonly Answ
 }
 
 function impactOf({ kind, objectName, field }: Question, { count, installations }: Answer): DeployImpact {
-  return { kind, object: objectName, ...(field === undefined ? {} : { field }), count, installations };
+  return {
+    kind,
+    ...(objectName === undefined ? {} : { object: objectName }),
+    ...(field === undefined ? {} : { field }),
+    count,
+    installations,
+  };
 }
 
 /** A warning for what installations that exist keep without it being declared, lose, or lack from now on. */
@@ -161,23 +203,44 @@ export function warningsOf(questions: readonly Question[], answers: readonly Ans
 }
 
 function warningOf(question: Question, answer: Answer): Finding | undefined {
-  const { kind, objectName, field = '', renamed, path } = question;
+  const { kind, objectName = '', field = '', renamed, path } = question;
   const whom = `${answer.count} ${answer.count === 1 ? 'installation' : 'installations'}`;
   const name = `${objectName}.${field}`;
   if (kind === 'startsReading') return undefined;
   if (kind === 'losesField') return warned('field-taken-away', path, `${whom} will not get ${name} any more`);
+  const ending = endings[kind];
+  if (ending) return warned(ending.rule, path, ending.said(objectName, whom));
   if (renamed) return warned('object-renamed', path, ofRenamed(objectName, renamed, whom));
   if (kind !== 'needsMapping') return warned('object-taken-away', path, ofObject(question, answer, whom));
   const until = 'get nothing under that name until the customer does';
   return warned('mapping-missing', path, `${whom} mapped no field to ${name}, and ${until}`);
 }
 
+const endings: Partial<
+  Record<Question['kind'], { rule: string; said: (objectName: string, whom: string) => string }>
+> = {
+  losesSchedule: {
+    rule: 'schedule-taken-away',
+    said: (name, whom) =>
+      `${name} is no longer read by a schedule in ${whom}, whose config has none of its own`,
+  },
+  losesMapping: {
+    rule: 'mapping-taken-away',
+    said: (name, whom) =>
+      `writes of ${name} take the provider's names of fields only from now on for ${whom}`,
+  },
+  losesProxy: {
+    rule: 'proxy-taken-away',
+    said: (_, whom) => `calls through the proxy are refused from now on for ${whom}`,
+  },
+};
+
 function ofRenamed(objectName: string, { from, to }: { from: string; to: string }, whom: string): string {
   return `${whom} will get ${objectName} as ${to}, and as ${from} no more: a table of that name holds what changes from now on, and the rest once everything is read anew`;
 }
 
 function ofObject(question: Question, { count, named }: Answer, whom: string): string {
-  const { kind, action, objectName } = question;
+  const { kind, action, objectName = '' } = question;
   if (question.named === false)
     return `${objectName} is not read for every installation any more: its reads pause in ${whom}, whose config does not name it`;
   const what: Record<string, string> = {
@@ -216,6 +279,6 @@ function entriesOf({ requiredFields = [], optionalFields = [] }: ManifestReadObj
 
 const lower = (text: string): string => text.toLowerCase();
 
-function byName(objects: readonly ManifestReadObject[]): Map<string, ManifestReadObject> {
+function byName<Of extends { objectName: string }>(objects: readonly Of[]): Map<string, Of> {
   return new Map(objects.toReversed().map((object) => [lower(object.objectName), object]));
 }

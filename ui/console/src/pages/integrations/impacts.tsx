@@ -9,6 +9,9 @@ const words: Record<DeployImpact['kind'], [said: (what: string) => string, Tone]
   stopsWriting: [(what) => `Writes of ${what} are refused`, 'bad'],
   renamesObject: [(what) => `${what} is delivered under another name`, 'warning'],
   losesField: [(what) => `${what} is not delivered any more`, 'bad'],
+  losesSchedule: [(what) => `${what} is no longer read by a schedule`, 'bad'],
+  losesMapping: [(what) => `Writes of ${what} no longer take mapped names`, 'bad'],
+  losesProxy: [() => 'Calls through the proxy are refused', 'bad'],
   needsMapping: [(what) => `${what} is empty until the customer maps a field to it`, 'warning'],
   lacksScope: [(what) => `The scope ${what} was not granted`, 'warning'],
   keepsReading: [(what) => `Reads of ${what} go on as they were`, 'neutral'],
@@ -27,7 +30,7 @@ export function Impacts({ change }: { change: DeployedChange }): ReactNode {
     <section aria-label={`What it means to installations of ${name}`} className="stack stack-tight">
       <p className="muted">
         {impacts.length === 0
-          ? `No installation is touched, of ${installations.toLocaleString()}.`
+          ? `Of ${installations.toLocaleString()} installed, none was found to lose or lack anything.`
           : `Of ${installations.toLocaleString()} installed:`}
       </p>
       <ul className="stack stack-tight">
