@@ -7,18 +7,12 @@ import { effectiveReadObject } from './effective-read.ts';
 import { createHarness, type Harness } from './harness.fixture.ts';
 
 const withProxy = { proxy: { enabled: true } };
-const yamlOf = (objects: readonly object[], more: object): string =>
-  JSON.stringify({
-    specVersion: '1.0.0',
-    integrations: [
-      {
-        name: 'planned',
-        provider: 'hubspot',
-        ...(objects.length > 0 ? { read: { objects } } : {}),
-        ...more,
-      },
-    ],
-  });
+/** The first object that is read begins in line 9. */
+const yamlOf = (objects: readonly object[], more: object): string => {
+  const read = objects.length > 0 ? { read: { objects } } : {};
+  const integrations = [{ name: 'planned', provider: 'hubspot', ...read, ...more }];
+  return JSON.stringify({ specVersion: '1.0.0', integrations }, undefined, 1);
+};
 
 /** The same numbers every time. */
 function chance(seed: number): (of: number) => number {
@@ -182,6 +176,7 @@ describe('installations/impacts', () => {
       {
         rule: 'object-renamed',
         path: 'integrations[0].read.objects[0]',
+        line: 9,
         message: expect.stringContaining('will get contacts as humans, and as people no more') as string,
       },
     ]);

@@ -14,20 +14,20 @@ const most = 1_000;
 /** What is looked at after the check, by whoever knows the provider and the project. */
 function namedIn(integration: ManifestIntegration, root: Path): Path[] {
   const declared = declaredObjects(integration);
-  const destinations = (integration.read?.objects ?? []).map((_, at) => [
-    'read',
-    'objects',
-    at,
-    'destination',
-  ]);
+  const pathsOf = (action: 'read' | 'write'): Path[] =>
+    (integration[action]?.objects ?? []).map((_, at) => [action, 'objects', at]);
+  const reads = pathsOf('read');
   const paths: Path[] = [
     ['provider'],
     // Of an object that is declared no more.
     ['read'],
     ['write'],
+    ['proxy'],
+    ...reads,
+    ...pathsOf('write'),
     ...declared.map(({ path }) => path),
     ...declared.flatMap(({ fields }) => fields.map(({ path }) => path)),
-    ...destinations,
+    ...reads.map((path) => path.concat('destination')),
   ];
   return paths.map((path) => root.concat(path));
 }

@@ -22,6 +22,28 @@ describe('src/projects/manifest/reader', () => {
     expect(new Set(read)).toEqual(new Set(sent));
   });
 
+  it('places each object, and the proxy, for what is found of them later', async () => {
+    const lines = [
+      'specVersion: 1.0.0',
+      'integrations:',
+      '  - name: mine',
+      '    provider: hubspot',
+      '    read:',
+      '      objects:',
+      '        - objectName: contacts',
+      '        - objectName: companies',
+      '    write:',
+      '      objects:',
+      '        - objectName: contacts',
+      '    proxy: { enabled: true }',
+    ];
+    const { places } = await reader.read('first', lines.join('\n'));
+    const lineOf = (path: string) => places[`integrations[0].${path}`]?.line;
+    expect(['read.objects[0]', 'read.objects[1]', 'write.objects[0]', 'proxy'].map(lineOf)).toEqual([
+      7, 8, 11, 12,
+    ]);
+  });
+
   it('refuses a project that has eight texts waiting, and nobody else', async () => {
     const all = Array.from({ length: 10 }, (_, at) => reader.read('first', text(`first${at}`)));
     const other = reader.read('second', text('second'));
