@@ -86,6 +86,27 @@ describe('src/projects/manifest/check-shape', () => {
       /^must be true or false$/,
     ],
     ['integrations[0].prox', 'unknown-key', integration({ prox: {} }), /^is not a known key$/, 'proxy'],
+    [
+      'integrations[0].nmae',
+      'unknown-key',
+      integration({ nmae: 'mine' }),
+      /known key/,
+      'Known here: name, displayName, provider, ',
+    ],
+    [
+      'integrations[0].write.objects[0].mapTo',
+      'unknown-key',
+      integration({ write: { objects: [{ objectName: 'a', mapTo: 'b' }] } }),
+      /known key/,
+      'Known here: objectName, inheritMapping, valueDefaults',
+    ],
+    [
+      'integrations[0].read.objects[0].backfill.period',
+      'unknown-key',
+      integration({ read: { objects: [{ objectName: 'a', backfill: { defaultPeriod: {}, period: 1 } }] } }),
+      /known key/,
+      'Known here: defaultPeriod',
+    ],
     ['integrations[0].objects', 'unknown-key', integration({ objects: [] }), /known key/, 'below read'],
     [
       'integrations[0]["<<"]',

@@ -80,7 +80,9 @@ function unknownKey(key: string, { properties = {} }: Schema, path: Path): Findi
       'merges another map, which is not taken here',
       'Write out what it holds. An alias may stand for a whole value',
     );
-  const suggestion = didYouMean(key, Object.keys(properties)) ?? whereItBelongs(key, properties);
+  const known = Object.keys(properties);
+  const suggestion =
+    didYouMean(key, known) ?? whereItBelongs(key, properties) ?? `Known here: ${known.join(', ')}`;
   return failed('unknown-key', [...path, key], 'is not a known key', suggestion);
 }
 
