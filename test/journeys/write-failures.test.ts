@@ -382,7 +382,7 @@ describe('test/journeys/write-failures', () => {
     });
     expect(together).toMatchObject({
       status: 422,
-      body: { code: 'ability-unsupported', issues: [{ name: 'batch[1].record.id' }, {}] },
+      body: { code: 'record-repeated', issues: [{ name: 'batch[1].record.id' }, {}] },
     });
   });
 });

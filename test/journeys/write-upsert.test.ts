@@ -110,7 +110,7 @@ describe('test/journeys/write-upsert', () => {
       expect(body.results?.[1]?.recordId).toBe(body.results?.[2]?.recordId);
       expect(await made(fresh)).toHaveLength(1);
       const whole = await write({ batch, batchPolicy: { allOrNone: true } });
-      expect(whole).toMatchObject({ status: 422, body: { code: 'ability-unsupported' } });
+      expect(whole).toMatchObject({ status: 422, body: { code: 'record-repeated' } });
       expect(whole.body.issues).toMatchObject([{ name: `batch[2].record.${upsertBy}` }]);
     });
 

@@ -26,6 +26,12 @@ export const writeProblems = {
     'Name a field in `upsertBy` whose values the provider keeps unique: a unique property at HubSpot, an external id at Salesforce.',
     'An upsert was asked for by a field that may hold the same value in several records, or that the object does not have.',
   ),
+  'record-repeated': kind(
+    422,
+    'A record stands twice in the batch',
+    'Send its changes in successive calls, or leave `batchPolicy.allOrNone` away: then they go out one after the other.',
+    'With `allOrNone` a batch is one call of the provider, which takes no record twice. Nothing was sent.',
+  ),
   'record-too-large': kind(
     422,
     'The record is too large',

@@ -327,7 +327,7 @@ describe('actions/write/plan', () => {
     const batch = [{ record: { id: '7', a: 1 } }, { record: { id: '8', a: 1 } }, { record: { id: 7, a: 2 } }];
     const request = { ...withoutRecord, type: 'update' as const, batch };
     expect(refusal({ ...request, batchPolicy: { allOrNone: true } })).toBe(
-      'ability-unsupported batch[2].record.id',
+      'record-repeated batch[2].record.id',
     );
     expect(refusal(request)).toBe('planned');
   });

@@ -298,7 +298,7 @@ function refuseRepeated(
     const name = `batch[${index}].record.${id === undefined ? request.upsertBy : 'id'}`;
     return [issue(name, `stands twice in the batch, which allOrNone does not allow: ${own}`)];
   });
-  return issues.length > 0 ? refuse(issues, 'ability-unsupported') : undefined;
+  return issues.length > 0 ? refuse(issues, 'record-repeated') : undefined;
 }
 
 /** Whether the record stands there is looked up first where that decides what is sent. */

@@ -73,6 +73,7 @@ export type ProblemCode =
   | 'read-disabled'
   | 'read-not-configured'
   | 'record-busy'
+  | 'record-repeated'
   | 'record-too-large'
   | 'request-timeout'
   | 'restored'
