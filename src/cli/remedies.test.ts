@@ -22,6 +22,12 @@ describe('cli/remedies', () => {
     expect(left).toEqual([]);
   });
 
+  it('sends nobody to an installation for an operation whose own was deleted', () => {
+    const detail = 'The installation of the operation was deleted.';
+    const said = remedyOf({ code: 'installation-not-found', remedy: '', detail });
+    expect(said).toContain('in a new write');
+  });
+
   it('names no command that there is not', () => {
     const known = (words: readonly string[]): boolean => {
       if (isOperators(words)) return true;

@@ -141,3 +141,19 @@ it('a batch of which some records failed is found apart, and what failed of it i
   const cancel = await platform.call('POST', '/projects/default/operations:cancel', { filter });
   expect(cancel.status).toBe(400);
 });
+
+it('says of an operation whose installation was deleted that its records are sent anew, though the group has another one', async () => {
+  const former = await install(platform, 'hubspot-crm', 'former');
+  const failed = await former.write('contacts', { type: 'update', record: { id: '99999999', city: 'v' } });
+  const at = '/projects/default/integrations/hubspot-crm/installations';
+  expect((await platform.call('DELETE', `${at}/${former.installationId}`)).status).toBe(204);
+  await install(platform, 'hubspot-crm', 'former');
+  const operation = `/projects/default/operations/${failed.body.operationId}`;
+  expect(await platform.call('POST', `${operation}:retry`)).toMatchObject({
+    status: 404,
+    body: {
+      code: 'installation-not-found',
+      remedy: expect.stringContaining('in a new write') as string,
+    },
+  });
+});

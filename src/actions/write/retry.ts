@@ -101,7 +101,7 @@ export async function planFor(
   if ('refusal' in planned) throw planned.refusal;
   const { projectId, installationId } = written.operation;
   const target = await deps.installations.refreshTarget(projectId, { installationId });
-  if (!target) throw problem('installation-not-found', { detail: 'The installation was deleted.' });
+  if (!target) throw installationGone();
   const write = storedWriteOf(written.request);
   const again = planAgain(
     write.kind,
@@ -112,6 +112,14 @@ export async function planFor(
   if ('refusal' in again) throw again.refusal;
   refuseDead(target);
   return { written, target, write, records: again.records };
+}
+
+/** Another installation of the group does not help: an operation stays with its own. */
+function installationGone(): Problem {
+  return problem('installation-not-found', {
+    detail: 'The installation of the operation was deleted.',
+    remedy: 'Send the records in a new write; `…/operations/{operation}/records` tells which were not done.',
+  });
 }
 
 interface PlannedRetry {
