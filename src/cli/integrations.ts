@@ -51,5 +51,5 @@ async function withInstallations(svc: Svc, integration: string): Promise<string>
   for await (const { group } of svc.installations.list({ integration })) groups.push(group.groupRef);
   if (groups.length === 0) return ', which nobody has installed';
   const named = groups.slice(0, mostNamed).join(', ') + (groups.length > mostNamed ? ', …' : '');
-  return ` and ${counted(groups.length, 'installation')} of it (${named}): their configs go, and their reads end`;
+  return ` and ${counted(groups.length, 'installation')} of it (${named}): their configs go, their reads end, and their connections stay`;
 }

@@ -187,6 +187,7 @@ function creating(server: HttpServer, projects: Projects): void {
     schema: {
       operationId: 'deleteIntegration',
       summary: 'Delete an integration and all its installations',
+      description: 'The connections of its installations stay.',
       tags: ['integrations'],
       params: IntegrationParams,
       response: { 204: Type.Null() },

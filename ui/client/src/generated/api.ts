@@ -462,7 +462,9 @@ export interface paths {
         post?: never;
         /**
          * Delete an integration and all its installations
-         * @description Scopes: `full`, `develop`. Not for credentials confined to a group.
+         * @description The connections of its installations stay.
+         *
+         *     Scopes: `full`, `develop`. Not for credentials confined to a group.
          */
         delete: operations["deleteIntegration"];
         options?: never;
