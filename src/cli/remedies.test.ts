@@ -24,7 +24,7 @@ describe('cli/remedies', () => {
 
   it('sends nobody to an installation for an operation whose own was deleted', () => {
     const detail = 'The installation of the operation was deleted.';
-    const said = remedyOf({ code: 'installation-not-found', remedy: '', detail });
+    const said = remedyOf({ code: 'installation-not-found', remedy: '', operationId: undefined, detail });
     expect(said).toContain('in a new write');
   });
 

@@ -10,7 +10,6 @@ import { createBudget, type Budget, type Caller } from './budget/index.ts';
 import { createProviderClient } from './client.ts';
 import { withWorkspace, type Credential } from './credentials/index.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive/index.ts';
-import { createNewTokens } from './new-tokens.ts';
 import {
   beginConnect,
   beginUpdate,
@@ -45,6 +44,7 @@ import {
   type ConnectionKey,
   type ConnectionRow,
 } from './store.ts';
+import { createNewTokens } from './tokens/index.ts';
 import { planUpdate } from './update.ts';
 
 /** Speaks to the provider as a connection. */

@@ -15,7 +15,6 @@ import {
   sealSecrets,
   type Secrets,
 } from '../credentials/index.ts';
-import { untilStored, type Begun, type NewTokens, type Waiting } from '../new-tokens.ts';
 import type { ProviderMetadata } from '../schema.ts';
 import {
   readConnection,
@@ -24,7 +23,16 @@ import {
   type ConnectionKey,
   type ConnectionRow,
 } from '../store.ts';
-import { asCustomers, refusalOf, requestToken, type Granted } from '../tokens/index.ts';
+import {
+  asCustomers,
+  refusalOf,
+  requestToken,
+  untilStored,
+  type Begun,
+  type Granted,
+  type NewTokens,
+  type Waiting,
+} from '../tokens/index.ts';
 import { renewalOf } from './renewal.ts';
 import {
   commitRefresh,

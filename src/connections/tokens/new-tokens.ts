@@ -1,6 +1,6 @@
-import { faultOf } from '../kit/db/faults.ts';
-import type { Problem } from '../kit/problem.ts';
-import { sleep } from '../kit/retry.ts';
+import { faultOf } from '../../kit/db/faults.ts';
+import type { Problem } from '../../kit/problem.ts';
+import { sleep } from '../../kit/retry.ts';
 
 const waitFirstMs = 100;
 const waitMostMs = 1_000;
