@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Erased } from '../kit/db/erasing.ts';
+import { firstIdAt } from '../kit/ids.ts';
 import { aDestination } from './destination.fixture.ts';
 import { eventually } from './harness.fixture.ts';
 import { eraseMessages } from './store/erase.ts';
@@ -15,18 +16,12 @@ describe('deliveries, of whose messages some were erased', () => {
       () => at.world.deliveries.replays.get(at.world.projectId, id),
       ({ status }) => status !== 'running',
     );
-  const erase = (): Promise<Erased> =>
-    eraseMessages(
-      at.test.database,
-      {
-        projectId: at.world.projectId,
-        groupRef: null,
-        after: '00000000-0000-0000-0000-000000000000',
-        until: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-        askedAt: '',
-      },
-      1_000,
-    );
+  const erase = (): Promise<Erased> => {
+    const askedAt = new Date(Date.now() + 60_000).toISOString();
+    const after = '00000000-0000-0000-0000-000000000000';
+    const slice = { groupRef: null, after, until: firstIdAt(askedAt), askedAt };
+    return eraseMessages(at.test.database, { projectId: at.world.projectId, ...slice }, 1_000);
+  };
   /** As messages that ran out of attempts, of which the oldest `gone` have no message any more: a release before this one kept such. */
   const makeDead = async (count: number, gone: number): Promise<void> => {
     const [sample] = await at.world.messages(at.to, 1);
