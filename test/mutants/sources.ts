@@ -18,7 +18,8 @@ export interface Mutant {
 }
 
 const repository = join(import.meta.dirname, '../..');
-const parts = [
+/** What the tests of the mutants import, from the root of the checkout. */
+export const parts = [
   'src',
   'migrations',
   'simulator',
@@ -26,6 +27,7 @@ const parts = [
   'examples',
   'scripts',
   'bench',
+  'ui/client',
   'package.json',
   'tsconfig.json',
   'vitest.config.ts',
