@@ -1,28 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadCatalog } from '../../providers/index.ts';
-import { createHarness, type Harness } from '../harness.fixture.ts';
-import { startJira } from './jira.fixture.ts';
+import { withJira } from './jira.fixture.ts';
 import { keep, type Keeping, type Tried } from './keep.ts';
 import type { Proven } from './prove.ts';
 
 /** What is used up at the provider by its import stands nowhere else. */
 describe('connections/proof/imported', () => {
-  let provider: Awaited<ReturnType<typeof startJira>>;
-  let harness: Harness;
+  let close: () => Promise<void>;
+  let provider: Awaited<ReturnType<typeof withJira>>['provider'];
+  let harness: Awaited<ReturnType<typeof withJira>>['harness'];
   beforeAll(async () => {
-    provider = await startJira();
-    harness = await createHarness({ jira: provider.url });
-    const app = { provider: 'jira', clientId: 'id', clientSecret: 'secret', scopes: ['one'] };
-    await harness.projects.providerApps.create(harness.projectId, app);
+    ({ provider, harness, close } = await withJira());
   });
   beforeEach(() => {
     provider.sites.onAsked = () => Promise.resolve();
     provider.sites.idOf = (site) => `cloud-${site}`;
   });
-  afterAll(async () => {
-    await harness.close();
-    await provider.close();
-  });
+  afterAll(() => close());
 
   const path = '/v1/projects/default/connections';
   const bring = (family: string, more: object = { providerWorkspaceRef: 'acme' }) => {

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createHarness } from '../harness.fixture.ts';
 
 /** Atlassian as its file says it: a refresh token `<family>-<n>` works once, and its tokens open the family's site. */
-export async function startJira() {
+async function startJira() {
   const uses = new Map<string, number>();
   const sites = {
     status: 200,
@@ -41,4 +42,20 @@ export async function startJira() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, sites, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+/** It, and a project that has an app of it. */
+export async function withJira() {
+  const provider = await startJira();
+  const harness = await createHarness({ jira: provider.url });
+  const app = { provider: 'jira', clientId: 'id', clientSecret: 'secret', scopes: ['one'] };
+  await harness.projects.providerApps.create(harness.projectId, app);
+  return {
+    provider,
+    harness,
+    close: async (): Promise<void> => {
+      await harness.close();
+      await provider.close();
+    },
+  };
 }

@@ -1,23 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createHarness, type Harness } from '../harness.fixture.ts';
-import { startJira } from './jira.fixture.ts';
+import { withJira } from './jira.fixture.ts';
 
 describe('connections/proof/replacing', () => {
-  let provider: Awaited<ReturnType<typeof startJira>>;
-  let harness: Harness;
+  let close: () => Promise<void>;
+  let provider: Awaited<ReturnType<typeof withJira>>['provider'];
+  let harness: Awaited<ReturnType<typeof withJira>>['harness'];
   beforeAll(async () => {
-    provider = await startJira();
-    harness = await createHarness({ jira: provider.url });
-    const app = { provider: 'jira', clientId: 'id', clientSecret: 'secret', scopes: ['one'] };
-    await harness.projects.providerApps.create(harness.projectId, app);
+    ({ provider, harness, close } = await withJira());
   });
   beforeEach(() => {
     provider.sites.status = 200;
   });
-  afterAll(async () => {
-    await harness.close();
-    await provider.close();
-  });
+  afterAll(() => close());
 
   const path = '/v1/projects/default/connections';
   const bring = (groupRef: string, token: string) =>
