@@ -55,7 +55,7 @@ module.exports = {
     ...inConnections.map((name, i) => ({
       name: `connections-${name}-imports-only-lower-rooms`,
       severity: 'error',
-      from: { path: `^src/connections/${name}/`, pathNot: '\\.test\\.ts$' },
+      from: { path: `^src/connections/${name}/`, pathNot: '\\.(test|fixture)\\.ts$' },
       to: {
         path: [
           `^src/connections/(${inConnections.slice(i + 1).join('|') || 'none'})/`,
@@ -66,13 +66,13 @@ module.exports = {
     {
       name: 'enter-a-room-of-connections-by-its-door',
       severity: 'error',
-      from: { path: '^src/connections/([^/]+)/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^src/connections/([^/]+)/', pathNot: '\\.(test|fixture)\\.ts$' },
       to: { path: '^src/connections/[^/]+/', pathNot: ['^src/connections/$1/', '/index\\.ts$'] },
     },
     {
       name: 'enter-a-room-of-connections-from-above-by-its-door',
       severity: 'error',
-      from: { path: '^src/connections/[^/]+\\.ts$', pathNot: '\\.test\\.ts$' },
+      from: { path: '^src/connections/[^/]+\\.ts$', pathNot: '\\.(test|fixture)\\.ts$' },
       to: { path: '^src/connections/[^/]+/', pathNot: '/index\\.ts$' },
     },
     {
