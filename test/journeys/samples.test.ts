@@ -94,19 +94,25 @@ const without20 = node20 ? '' : ' (skipped: there is no Node 20 in the path)';
 
 /** What of these is not installed here, as a reason to skip. */
 function without(...programs: string[]): string {
-  const missing = programs.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status !== 0);
+  const missing = programs.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).error);
   return missing.length > 0 ? ` (skipped: there is no ${missing.join(' and no ')} in the path)` : '';
 }
 
 const languages = [
-  { name: 'curl', language: 'bash', command: ['bash'], file: 'samples.sh', lacks: without('bash', 'curl') },
+  {
+    name: 'curl',
+    language: 'bash',
+    command: ['bash'],
+    file: 'samples.sh',
+    lacks: without('bash', 'curl', 'openssl'),
+  },
   { name: 'TypeScript', language: 'ts', command: [process.execPath], file: 'samples.mts', lacks: '' },
   {
     name: 'Python',
     language: 'python',
     command: ['python3'],
     file: 'samples.py',
-    lacks: without('python3'),
+    lacks: without('python3', 'openssl'),
   },
 ];
 
