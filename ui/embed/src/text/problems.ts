@@ -64,6 +64,7 @@ export const problemTexts: Readonly<Partial<Record<string, TextKey>>> = {
   'provider-app-missing': 'appFault',
   'provider-unknown': 'appFault',
   'read-not-configured': 'appFault',
+  'record-repeated': 'appFault',
   'record-too-large': 'appFault',
   'return-url-not-allowed': 'appFault',
   'route-not-found': 'appFault',
