@@ -62,7 +62,7 @@ const find = statement(
 );
 const load = statement(
   'replays_load',
-  `SELECT i.n::int AS n, ${columns}, (SELECT count(*) FROM (${waiting} LIMIT $3) w)::int AS backlog
+  `SELECT i.n::int AS n, ${columns}, (SELECT count(*) FROM (${waiting} AND w.kind = 'delivery' LIMIT $3) w)::int AS backlog
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   JOIN replay r ON r.project_id = i.project_id AND r.id = i.id`,
 );
@@ -148,10 +148,13 @@ const itsDelivery = (name: string, destination: string): string => `LEFT JOIN LA
       SELECT status FROM delivery d WHERE d.project_id = s.project_id AND d.message_id = s.id AND d.destination_id = ${destination}
       LIMIT 1) ${name} ON true`;
 
-/** What waits at the target for an attempt is on its way; at its own destination also what has no delivery yet. */
+/**
+ * What waits at the target for an attempt is on its way; at its own destination also what has no delivery yet. What ended badly
+ * at several destinations is found once.
+ */
 const walkBy = (scan: string, answer: string): string => `WITH scanned AS MATERIALIZED (${scan}),
   found AS (
-    SELECT s.id FROM scanned s
+    SELECT DISTINCT s.id FROM scanned s
     ${itsDelivery('at', 'coalesce($5::uuid, s.destination_id)')}
     ${itsDelivery('there', '$6::uuid')}
     WHERE ($7::uuid IS NULL OR s.installation_id = $7) AND ($8::text IS NULL OR s.group_ref = $8)
@@ -337,7 +340,7 @@ const record = statement(
     JOIN replay r ON r.project_id = k.project_id AND r.id = k.ref
     WHERE k.status IS NOT NULL AND r.status = 'queueing' FOR UPDATE OF r),
   found AS MATERIALIZED (
-    SELECT u.project_id, u.lane_id, u.id AS replay_id, f.message_id
+    SELECT DISTINCT ON (u.project_id, u.lane_id, f.message_id) u.project_id, u.lane_id, u.id AS replay_id, f.message_id
     FROM unnest($10::bigint[], $11::uuid[]) AS f(n, message_id) JOIN running u ON u.n = f.n WHERE u.has_destination),
   sent AS (
     INSERT INTO delivery AS d (project_id, message_id, destination_id, status, attempts, first_at, last_at, next_at, replay_id)
