@@ -46,12 +46,21 @@ export function openSecretsOnce(vault: Vault, row: Place & Pick<DestinationRow, 
 /** A shorter one would take letters out of every word, and a text without it tells as much. */
 const leastHidden = 4;
 
-/** What is told of a failure, without the secrets that an answer may repeat. */
+/** What is told of a failure, without the secrets that an answer may repeat: nor the beginning of one, where the text was cut in it. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  return secrets
+  const told = secrets
     .filter((secret) => secret.length >= leastHidden)
     .toSorted((one, other) => other.length - one.length)
     .reduce((all, secret) => all.replaceAll(secret, '***'), text);
+  const begun = Math.max(0, ...secrets.map((secret) => begunAtEnd(told, secret)));
+  return begun < leastHidden ? told : `${told.slice(0, -begun)}***`;
+}
+
+/** How many characters of the secret the text ends with. */
+function begunAtEnd(text: string, secret: string): number {
+  for (let length = Math.min(secret.length, text.length); length >= leastHidden; length--)
+    if (text.endsWith(secret.slice(0, length))) return length;
+  return 0;
 }
 
 /** Those of before that are still good. */

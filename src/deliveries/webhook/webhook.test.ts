@@ -215,6 +215,17 @@ describe('deliveries/webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('keeps no beginning of a secret where the answer is cut in it', async () => {
+    const authorization = `Bearer ${'abcdefghij'.repeat(20)}`;
+    const echo = { url: receiver.url, headers: { authorization } };
+    for (const kept of [150, 20]) {
+      receiver.state.answer = (response) =>
+        response.writeHead(500).end(`${'x'.repeat(4_096 - kept)}${authorization}`);
+      const { answer } = (await send(testMessage(), echo)) as { answer: string };
+      expect(answer).toBe(`${'x'.repeat(4_096 - kept)}***`);
+    }
+  });
+
   it('keeps no secret of its own that an answer repeats', async () => {
     const { url } = receiver;
     const echo = {
