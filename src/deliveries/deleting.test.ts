@@ -64,6 +64,18 @@ describe('deliveries, of a destination that is deleted', () => {
     answer();
   });
 
+  it('a replay that waits is not counted', async () => {
+    const replay = { filter: { status: 'failed' as const }, destination: 'inbox' };
+    await at.world.deliveries.replays.start(at.world.projectId, replay);
+    expect(await works()).toHaveLength(1);
+    await remove();
+    await at.world.work();
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    expect(await at.rows('SELECT status FROM replay WHERE project_id = $1')).toEqual([
+      { status: 'canceled' },
+    ]);
+  });
+
   it('what tells of something meanwhile is counted', async () => {
     await at.world.deliveries.notifications.set(at.world.projectId, [
       { eventTypes: ['connection.created'], destination: 'inbox' },

@@ -81,8 +81,9 @@ const endFailing = statement(
 const remove = statement(
   'destination_delete',
   `WITH gone AS (DELETE FROM destination WHERE project_id = $1 AND id = $2 RETURNING id)
-  SELECT (SELECT count(*) FROM work w WHERE w.project_id = $1 AND w.lane_id = $2 AND w.state = 0)::int
-    + (SELECT count(*) FROM work w WHERE w.project_id = $1 AND coalesce(w.home_id, w.lane_id) = $2 AND w.state = 1)::int AS waiting
+  SELECT (SELECT count(*) FROM work w WHERE w.project_id = $1 AND w.lane_id = $2 AND w.state = 0 AND w.kind = 'delivery')::int
+    + (SELECT count(*) FROM work w WHERE w.project_id = $1 AND coalesce(w.home_id, w.lane_id) = $2 AND w.state = 1
+      AND w.kind = 'delivery')::int AS waiting
   FROM gone`,
 );
 
