@@ -9,7 +9,7 @@ const count = statement(
 );
 
 // Each config is looked for by its whole key (LIMIT: before there are statistics, another plan compares all with all), and taken
-// apart once for each object, whatever is asked about it.
+// apart once for each action, however many objects are asked about.
 const answer = statement(
   'installations_answer',
   `WITH question AS MATERIALIZED (
@@ -20,21 +20,24 @@ const answer = statement(
        WITH ORDINALITY AS q (action, object, named, until, field, if_selected, if_unselected, unless_all, unless_mapped,
          unless_own, place)),
    object AS (SELECT DISTINCT action, object FROM question),
-   member AS MATERIALIZED (
-     SELECT n.id, n.group_ref, n.created_at, o.action, o.object, e.value IS NOT NULL AS named,
-       coalesce(e.value ->> 'selectedFieldsAuto' = 'all', false) AS reads_all,
-       ARRAY(SELECT lower(key) FROM json_each_text(e.value -> 'selectedFields') WHERE value = 'true') AS selected,
-       ARRAY(SELECT lower(key) FROM json_object_keys(e.value -> 'selectedFieldMappings') AS key) AS mapped,
-       ARRAY[CASE WHEN e.value ->> 'schedule' IS NOT NULL THEN 'schedule' END,
-         CASE WHEN e.value ->> 'inheritMapping' IS NOT NULL THEN 'inheritMapping' END,
-         CASE WHEN c.content #>> '{proxy,enabled}' = 'false' THEN 'proxy' END] AS own
+   config AS MATERIALIZED (
+     SELECT n.id, n.group_ref, n.created_at, a.action, c.content #>> '{proxy,enabled}' = 'false' AS is_without_proxy,
+       (SELECT jsonb_object_agg(lower(one.value ->> 'objectName'), one.value)
+         FROM json_each(c.content -> a.action -> 'objects') AS one) AS objects
      FROM installation n
      CROSS JOIN LATERAL (SELECT content FROM config c
        WHERE c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id LIMIT 1) c
-     CROSS JOIN object o
-     LEFT JOIN LATERAL (SELECT one.value FROM json_each(c.content -> o.action -> 'objects') AS one
-       WHERE lower(one.value ->> 'objectName') = o.object LIMIT 1) e ON true
+     CROSS JOIN (SELECT DISTINCT action FROM object) a
      WHERE n.project_id = $1 AND n.integration_id = $2),
+   member AS MATERIALIZED (
+     SELECT c.id, c.group_ref, c.created_at, o.action, o.object, e.value IS NOT NULL AS named,
+       coalesce(e.value ->> 'selectedFieldsAuto' = 'all', false) AS reads_all,
+       ARRAY(SELECT lower(key) FROM jsonb_each_text(e.value -> 'selectedFields') WHERE value = 'true') AS selected,
+       ARRAY(SELECT lower(key) FROM jsonb_object_keys(e.value -> 'selectedFieldMappings') AS key) AS mapped,
+       ARRAY[CASE WHEN e.value ->> 'schedule' IS NOT NULL THEN 'schedule' END,
+         CASE WHEN e.value ->> 'inheritMapping' IS NOT NULL THEN 'inheritMapping' END,
+         CASE WHEN c.is_without_proxy THEN 'proxy' END] AS own
+     FROM config c JOIN object o ON o.action = c.action CROSS JOIN LATERAL (SELECT c.objects -> o.object AS value) e),
    found AS (
      SELECT q.place, m.id, m.group_ref, m.named, row_number() OVER newest AS nth, count(*) OVER newest_of AS count,
        count(*) FILTER (WHERE m.named) OVER newest_of AS count_named
