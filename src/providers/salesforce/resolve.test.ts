@@ -41,6 +41,17 @@ describe('src/providers/salesforce/resolve', () => {
     expect(() => resolve.build('Contact', 'Key__c) OR (Id', [], [])).toThrow('not a name');
   });
 
+  test('names each field once, in whatever case it was given, and judges it by each of these', () => {
+    const fields = ['LastName', 'key__c', 'lastname', 'ID', 'createddate'];
+    expect(decodeURIComponent(resolve.build('Contact', 'Key__c', ['x'], fields).path)).toContain(
+      'SELECT Id, CreatedDate, Key__c, LastName FROM',
+    );
+    const row = { Id: '1', CreatedDate: '2026-01-02T03:04:05Z', Key__c: 'x', LastName: 'L' };
+    const read = resolve.judge('Key__c', ['x'], fields, answer({ done: true, records: [row] }));
+    const own = { LastName: 'L', key__c: 'x', lastname: 'L', ID: '1', createddate: row.CreatedDate };
+    expect(read).toEqual({ found: new Map([['x', [expect.objectContaining({ fields: own })]]]) });
+  });
+
   test('a value stands in the query as the type of its field has it, and one that is none is refused', () => {
     const description: ObjectDescription = {
       name: 'Contact',

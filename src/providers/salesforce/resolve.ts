@@ -33,8 +33,7 @@ export const resolve: ResolveAbility = {
   },
   build(objectName, by, values, fields, description) {
     if (![objectName, by, ...fields].every(isFieldName)) throw new Error('not a name of Salesforce');
-    const plain = fields.filter((name) => !['id', 'createddate'].includes(name.toLowerCase()));
-    const columns = [...new Set(['Id', 'CreatedDate', by, ...plain])].slice(0, fieldsPerRead).join(', ');
+    const columns = columnsOf(by, fields).join(', ');
     const literals = values.map((value) => literalIn(description, by, value));
     if (literals.includes(undefined)) throw new Error(`not a value of ${by}`);
     return {
@@ -58,12 +57,18 @@ export const resolve: ResolveAbility = {
         return {
           untold: { ...failureOf(answer), message: `Salesforce answered with a record of another ${by}` },
         };
-      const standing = { recordId, createdAt, fields: pickFields(row, fields.slice(0, fieldsPerRead)) };
+      const standing = { recordId, createdAt, fields: pickFields(row, fields) };
       for (const value of asked) found.set(value, [...(found.get(value) ?? []), standing]);
     }
     return { found };
   },
 };
+
+/** Each field once: Salesforce refuses a query that names one twice, in whatever case. */
+function columnsOf(by: string, fields: readonly string[]): string[] {
+  const named = Map.groupBy(['Id', 'CreatedDate', by, ...fields], (name) => name.toLowerCase());
+  return [...named.values()].flatMap(([first]) => first ?? []).slice(0, fieldsPerRead);
+}
 
 /** A page has 2,000 records; what else stands there is on the next one. */
 function tooMany(by: string): Failure {

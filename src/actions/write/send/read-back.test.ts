@@ -38,6 +38,24 @@ describe('src/actions/write/send/read-back', () => {
     ]);
   });
 
+  test.each([
+    ['of the unique field', ['shared__c'], 'LastName'],
+    ['of a field of two records', ['Shared__c', 'Shared__c'], 'lastname'],
+  ])('what was created is found, in whatever case its fields are named: %s', async (what, keys, name) => {
+    const startedAt = Date.now();
+    const values = keys.map((_, n) => `${n} ${what}`);
+    const { ids } = await sim.control<{ ids: string[] }>('POST', '/data', {
+      object: 'Contact',
+      records: values.map((Shared__c) => ({ LastName: 'S', Shared__c })),
+    });
+    const records = keys.map((key, n): PlannedRecord => ({
+      fields: { [n === 0 ? 'LastName' : name]: 'S', [key]: values[n] },
+    }));
+    expect(await look(records, startedAt)).toMatchObject(
+      ids.map((recordId) => ({ kind: 'applied', recordId })),
+    );
+  });
+
   test('where the case of a value counts, a record is not taken for one whose value differs in it', async () => {
     const startedAt = Date.now();
     const records = ['key', 'KEY', 'Key'].map((Exact__c): PlannedRecord => ({
