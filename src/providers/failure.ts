@@ -25,6 +25,8 @@ export interface Failure {
   existingRecordId?: string;
   /** The provider's own wish, in milliseconds from now. */
   retryAfterMs?: number;
+  /** Code of the account refused it (a rule, a trigger, a flow), which may go by records that the connection does not see. */
+  byAccount?: true;
   /** The provider was waited for as long as a call may take. */
   timedOut?: true;
   /** The stored credentials cannot be opened, so that nothing was sent. */
@@ -50,7 +52,7 @@ export interface Failure {
 }
 
 /** What a code or a status says of a failure. */
-export type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs'>;
+export type Judgement = Pick<Failure, 'category' | 'retryable' | 'retryAfterMs' | 'byAccount'>;
 
 /** The same request fails again. */
 export const final = (category: FailureCategory): Judgement => ({ category, retryable: false });

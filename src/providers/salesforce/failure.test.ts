@@ -19,6 +19,8 @@ describe('src/providers/salesforce/failure', () => {
     ['DUPLICATES_DETECTED', 400, { category: 'conflict', retryable: false }],
     ['DUPLICATE_VALUE', 400, { category: 'conflict', retryable: false }],
     ['UNABLE_TO_LOCK_ROW', 400, { category: 'conflict', retryable: true }],
+    ['FIELD_CUSTOM_VALIDATION_EXCEPTION', 400, { category: 'validation', retryable: false, byAccount: true }],
+    ['CANNOT_EXECUTE_FLOW_TRIGGER', 400, { category: 'validation', retryable: false, byAccount: true }],
     ['INVALID_FIELD', 400, { category: 'validation', retryable: false }],
     ['SOME_NEW_CODE', 400, { category: 'validation', retryable: false }],
     ['constructor', 400, { category: 'validation', retryable: false }],

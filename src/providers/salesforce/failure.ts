@@ -16,6 +16,9 @@ import {
 /** The code of a record that failed only because another one of its allOrNone call did. */
 export const rolledBack = 'ALL_OR_NONE_OPERATION_ROLLED_BACK';
 
+/** A trigger and a flow see all records, whatever sharing shows to their user. */
+const byAccount: Judgement = { ...final('validation'), byAccount: true };
+
 const byCode = new Map<string, Judgement>(
   Object.entries({
     INVALID_SESSION_ID: final('auth'),
@@ -32,6 +35,9 @@ const byCode = new Map<string, Judgement>(
     DUPLICATE_VALUE: final('conflict'),
     DUPLICATES_DETECTED: final('conflict'),
     DUPLICATE_EXTERNAL_ID: final('conflict'),
+    FIELD_CUSTOM_VALIDATION_EXCEPTION: byAccount,
+    CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY: byAccount,
+    CANNOT_EXECUTE_FLOW_TRIGGER: byAccount,
     UNABLE_TO_LOCK_ROW: later('conflict', 1_000),
     QUERY_TIMEOUT: later('providerDown'),
     SERVER_UNAVAILABLE: later('providerDown'),

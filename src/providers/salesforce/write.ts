@@ -163,10 +163,11 @@ function outcomeOf(call: WriteCall, record: WriteRecord, item: unknown, status: 
   return { kind: 'applied', recordId, ...(isTold ? { created } : {}) };
 }
 
-/** A rolled-back record is as retryable as the record that caused it. */
+/** A rolled-back record failed for the reason of the record that caused it. */
 function blame(outcome: RecordOutcome, cause: Failure): RecordOutcome {
   if (outcome.kind !== 'notApplied' || outcome.failure.provider?.code !== rolledBack) return outcome;
-  const { category, retryable, retryAfterMs } = cause;
+  const { category, retryable, retryAfterMs, byAccount } = cause;
   const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return { kind: 'notApplied', failure: { ...outcome.failure, category, retryable, ...wish } };
+  const more = byAccount ? { byAccount } : {};
+  return { kind: 'notApplied', failure: { ...outcome.failure, category, retryable, ...wish, ...more } };
 }

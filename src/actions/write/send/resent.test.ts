@@ -15,16 +15,17 @@ describe('src/actions/write/resent: a create that is sent again and refused', ()
   afterAll(() => sim.close());
 
   test.each([
-    ['applied', 'a rule of the account that keeps out a second one', 1],
-    ['notApplied', 'a rule that it breaks', 0],
-  ] as const)('is %s where it was refused by %s', async (kind, _what, made) => {
+    ['applied', 'a rule of the account that keeps out a second one', 'FIELD_CUSTOM_VALIDATION_EXCEPTION', 1],
+    ['unknown', 'a rule of the account, and is not seen', 'FIELD_CUSTOM_VALIDATION_EXCEPTION', 0],
+    ['notApplied', 'Salesforce for a mistake of its own', 'REQUIRED_FIELD_MISSING', 0],
+  ] as const)('is %s where it was refused by %s', async (kind, _what, errorCode, made) => {
     const fields = { External_Id__c: `resent-${kind}`, LastName: 'Ada' };
     const acceptedAt = Date.now();
     const lost: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
     // The first call is done right after the look that comes before the second.
     const data = [{ object: objectName, records: Array.from({ length: made }, () => fields) }];
     await sim.control('POST', '/hooks', { method: 'GET', path: '/query', after: 1, data });
-    const body = [{ errorCode: 'FIELD_CUSTOM_VALIDATION_EXCEPTION', message: 'it is there' }];
+    const body = [{ errorCode, message: 'it is there' }];
     const fault = { kind: 'status', status: 400, body };
     await sim.fault({ method: 'POST', path: `/sobjects/${objectName}`, fault });
     const { result, effects } = await sim.during(() =>

@@ -257,6 +257,22 @@ describe('src/actions/write/resolve', () => {
     },
   );
 
+  test.each([
+    { verdict: absent(email), stands: true },
+    { verdict: absent(email, true, true), stands: false },
+    { verdict: 'untellable', stands: false },
+    { verdict: { barred: { category: 'permission', retryable: false, message: 'no scope' } }, stands: false },
+  ] as const)(
+    'one by code of the account, which may see what is hidden, stands only where nothing is: $verdict',
+    ({ verdict, stands }) => {
+      const failure: Failure = { ...refused.failure, category: 'validation', byAccount: true };
+      const outcome: RecordOutcome = { kind: 'notApplied', failure };
+      const judged = afterVerdict(outcome, verdict, course);
+      expect(judged === outcome).toBe(stands);
+      expect(judged.kind).toBe(stands ? 'notApplied' : 'unknown');
+    },
+  );
+
   test('what is due before its time waits until the call before can no longer take effect', () => {
     const lost: Failure = { category: 'unknownOutcome', retryable: false, message: 'lost', pending: true };
     const quiet: Failure = { ...lost, quiet: true, retryAfterMs: 600_000 };

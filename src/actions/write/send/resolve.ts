@@ -293,8 +293,8 @@ export function afterVerdict(outcome: RecordOutcome, verdict: Verdict, course: C
 function afterRefusal(outcome: RecordOutcome & { kind: 'notApplied' }, verdict: Verdict): RecordOutcome {
   if (isWaiting(verdict)) return notThisTime(outcome.failure, { pending: true });
   if (isOutcome(verdict)) return verdict.kind === 'notApplied' ? outcome : verdict;
-  const { category, existingRecordId } = outcome.failure;
-  if (category !== 'conflict' || (isAbsent(verdict) && !verdict.hides)) return outcome;
+  const { category, existingRecordId, byAccount } = outcome.failure;
+  if ((category !== 'conflict' && !byAccount) || (isAbsent(verdict) && !verdict.hides)) return outcome;
   const named = existingRecordId === undefined ? {} : { existingRecordId };
   const by = isAbsent(verdict) ? { lookedUpBy: verdict.absent.key.name } : {};
   return notThisTime(outcome.failure, { ...named, ...by });

@@ -84,6 +84,43 @@ describe('src/actions/write/unseen: a record that the user of the connection doe
     ]);
   });
 
+  test.each([
+    'FIELD_CUSTOM_VALIDATION_EXCEPTION',
+    'CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY',
+    'CANNOT_EXECUTE_FLOW_TRIGGER',
+  ])(
+    'a lost create of it is not told as failed where code of the account refuses a second one: %s',
+    async (errorCode) => {
+      const job = jobOf('Contact');
+      const records = [given('Contact')];
+      await loseAnswer();
+      const { result, effects } = await sim.during(async () => {
+        const first = await attempt(job, records);
+        const body = [{ errorCode, message: 'there is one' }];
+        await sim.fault({ method: 'POST', path: 'sobjects', fault: { kind: 'status', status: 400, body } });
+        return attempt(job, records, first);
+      });
+      expect(creates(effects)).toBe(1);
+      expect(result).toMatchObject([
+        { kind: 'unknown', failure: { provider: { code: errorCode }, lookedUpBy: 'External_Id__c' } },
+      ]);
+      expect(result).not.toHaveProperty('0.failure.pending');
+    },
+  );
+
+  test('nor are records of it that were to be written all or none', async () => {
+    const job = jobOf('Contact', { allOrNone: true });
+    const records = [given('Contact'), given('Contact')];
+    await loseAnswer();
+    const first = await attempt(job, records);
+    const body = ['FIELD_CUSTOM_VALIDATION_EXCEPTION', 'ALL_OR_NONE_OPERATION_ROLLED_BACK'].map(
+      (statusCode) => ({ success: false, errors: [{ statusCode, message: 'there is one', fields: [] }] }),
+    );
+    await sim.fault({ method: 'POST', path: 'sobjects', fault: { kind: 'status', status: 200, body } });
+    const last = await attempt(job, records, first);
+    expect(last.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+  });
+
   test.each(['fail', 'retry'] as const)(
     'one whose value nothing enforces is sent again only for a caller who prefers a duplicate (onUnknown: %s)',
     async (onUnknown) => {
