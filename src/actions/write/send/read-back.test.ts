@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSalesforce } from '../../../../simulator/salesforce/index.ts';
+import type { ProviderClient } from '../../../providers/index.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
-import { readBack } from './read-back.ts';
+import { readBack, type ReadBackContext } from './read-back.ts';
 import { startSimulated, type Simulated } from './simulated.fixture.ts';
 
 describe('src/actions/write/send/read-back', () => {
@@ -14,11 +15,15 @@ describe('src/actions/write/send/read-back', () => {
   });
   afterAll(() => sim?.close());
 
-  const look = (records: readonly PlannedRecord[], startedAt: number) =>
+  const look = (
+    records: readonly PlannedRecord[],
+    startedAt: number,
+    more: Partial<Pick<ReadBackContext, 'client'>> = {},
+  ) =>
     readBack(
       'Contact',
       records.map((record) => ({ record, startedAt, quiet: true })),
-      { ...sim.context('Contact'), twice: false, claimed: [] },
+      { ...sim.context('Contact'), twice: false, claimed: [], ...more },
     );
 
   test('what was created is found on a later page, too; of a value with more records than a page nothing is told', async () => {
@@ -54,6 +59,28 @@ describe('src/actions/write/send/read-back', () => {
     expect(await look(records, startedAt)).toMatchObject(
       ids.map((recordId) => ({ kind: 'applied', recordId })),
     );
+  });
+
+  test('what was created is looked for in smaller parts where an answer is too large to be read', async () => {
+    const startedAt = Date.now();
+    const records = [1, 2, 3, 4].map((n): PlannedRecord => ({
+      fields: { LastName: 'S', Shared__c: `large ${n}`, Description: 'x'.repeat(1_000) },
+    }));
+    const { ids } = await sim.control<{ ids: string[] }>('POST', '/data', {
+      object: 'Contact',
+      records: records.map(({ fields }) => fields),
+    });
+    const client: ProviderClient = {
+      async send(request) {
+        const result = await sim.client.send(request);
+        const isLarge =
+          'answer' in result && request.path.includes('/query') && result.answer.body.length > 3_500;
+        return isLarge ? { fault: { kind: 'tooLarge', sent: true, message: 'too large' } } : result;
+      },
+    };
+    const { result, requests } = await sim.during(() => look(records, startedAt, { client }));
+    expect(result).toMatchObject(ids.map((recordId) => ({ kind: 'applied', recordId })));
+    expect(requests.filter(({ path }) => path.includes('/query'))).toHaveLength(3);
   });
 
   test('where the case of a value counts, a record is not taken for one whose value differs in it', async () => {

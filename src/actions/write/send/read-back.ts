@@ -195,7 +195,7 @@ function isTold({ verdicts, claimed }: Reader, { at }: Lost, outcome: RecordOutc
 
 const firstPauseMs = 250;
 
-/** `fewer`: the answer does not tell of so many at once. */
+/** `fewer`: the answer does not tell of so many at once, or is too large to be read. */
 async function readValues(
   reader: Reader,
   by: string,
@@ -211,7 +211,8 @@ async function readValues(
       'answer' in result ? ability.judge(by, values, fields, result.answer, description) : undefined;
     if (read && 'found' in read && 'answer' in result)
       return { found: read.found, answeredAt, date: headerOf(result.answer, 'date') };
-    if (read && 'untold' in read && part.length > 1) return 'fewer';
+    const isTooMuch = read ? 'untold' in read : 'fault' in result && result.fault.kind === 'tooLarge';
+    if (isTooMuch && part.length > 1) return 'fewer';
     const failure = failureOfLook(result, read);
     if (!failure.retryable) return verdictOf(failure);
   }
