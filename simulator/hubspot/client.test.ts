@@ -258,6 +258,12 @@ describe('simulator/hubspot/client', () => {
     }
     await contacts().basicApi.update(ids[1]!, { properties: { city: 'Bern' } });
     expect((await contacts().basicApi.getById(merged.id, ['city'])).properties['city']).toBe('Bern');
+    const [byAddress, added] = ['lose@example.com', 'hs_additional_emails'] as const;
+    const byOther = await contacts().basicApi.getById(byAddress, [added], [], [], false, 'email');
+    expect([byOther.id, byOther.properties[added]]).toEqual([merged.id, byAddress]);
+    await expect(contacts().basicApi.create({ properties: { email: byAddress } })).rejects.toMatchObject({
+      code: 409,
+    });
     const again = await contacts().basicApi.create({ properties: { email: 'third@example.com' } });
     const twice = await contacts().basicApi.merge({ primaryObjectId: again.id, objectIdToMerge: merged.id });
     expect((await contacts().basicApi.getById(ids[0]!)).id).toBe(twice.id);

@@ -5,6 +5,7 @@ import type { Refusal } from './errors.ts';
 import { tableOf } from './hub.ts';
 import type { Hub, HubCall } from './hub.ts';
 import { renderCreated, renderRead, renderUpdated, wantedOf } from './render.ts';
+import { addressesOf } from './store-views.ts';
 import type { ObjectType, Row } from './types.ts';
 import { applyCreate, applyUpdate, archiveRow, findRow, planCreate, planUpdate, textOf } from './write.ts';
 
@@ -97,7 +98,7 @@ export function deleteObject(hub: Hub, type: ObjectType, { call }: HubCall): Ans
 }
 
 /**
- * Merges both records into a new one; both old ids lead to it. The
+ * Merges both records into a new one; both old ids lead to it, and of contacts all addresses. The
  * primary's values hold; what it lacks is taken from the other.
  */
 export function mergeObjects(hub: Hub, type: ObjectType, { body, access }: HubCall): Answer {
@@ -117,11 +118,14 @@ function mergeRows(hub: Hub, type: ObjectType, primary: Row, other: Row): Row {
   const table = tableOf(hub, type);
   const { links } = hub.portal;
   const ids = [primary, other].flatMap((row) => [row.properties['hs_merged_object_ids'], row.id]);
-  const values = {
+  const values: Record<string, string> = {
     ...other.properties,
     ...primary.properties,
     hs_merged_object_ids: ids.filter(Boolean).join(';'),
   };
+  const further = [primary, other].flatMap((row) => addressesOf(row.properties));
+  const others = [...new Set(further)].filter((one) => one !== values['email']);
+  if (others.length > 0) values['hs_additional_emails'] = others.join(';');
   for (const row of [primary, other]) table.purge(row);
   const merged = table.insert(values, hub.ground.clock.now());
   // The oldest creation date is kept.

@@ -68,6 +68,7 @@ export const SYSTEM_PROPERTIES: ShortProperty[] = [
 export const STANDARD_PROPERTIES: Record<string, ShortProperty[]> = {
   contacts: [
     { ...text('email', 'Email'), unique: true },
+    shown({ ...choice('hs_additional_emails', [], 'checkbox'), label: 'Additional email addresses' }),
     text('firstname', 'First Name'),
     text('lastname', 'Last Name'),
     { ...text('phone', 'Phone Number'), fieldType: 'phonenumber' },

@@ -14,11 +14,9 @@ export function createUniques(properties: string[]): Uniques {
   const indexes = new Map<string, Map<string, Row>>(properties.map((name) => [name, new Map()]));
   function set(row: Row, before: Values, after: Values): void {
     for (const [name, index] of indexes) {
-      const old = before[name];
-      const fresh = after[name];
-      if (old !== undefined && old !== fresh && index.get(uniqueKey(old)) === row)
-        index.delete(uniqueKey(old));
-      if (fresh) index.set(uniqueKey(fresh), row);
+      for (const old of valuesOf(name, before))
+        if (index.get(uniqueKey(old)) === row) index.delete(uniqueKey(old));
+      for (const fresh of valuesOf(name, after)) index.set(uniqueKey(fresh), row);
     }
   }
   function add(property: string, rows: Row[]): void {
@@ -27,6 +25,17 @@ export function createUniques(properties: string[]): Uniques {
     for (const row of rows) if (!row.archived) set(row, {}, row.properties);
   }
   return { find: (property, value) => indexes.get(property)?.get(uniqueKey(value)), set, add };
+}
+
+function valuesOf(name: string, values: Values): string[] {
+  if (name === 'email') return addressesOf(values);
+  const value = values[name];
+  return value ? [value] : [];
+}
+
+/** The address of a contact and its further ones, by which it is found, too. */
+export function addressesOf({ email, hs_additional_emails: further }: Values): string[] {
+  return [email ?? '', ...(further?.split(';') ?? [])].filter((one) => one !== '');
 }
 
 /** Unique values are compared without case (email is one). */

@@ -127,6 +127,8 @@ export interface ObjectDescription {
 export interface StandingRecord {
   recordId: string;
   createdAt: number;
+  /** All values that it is found by, where it has several. */
+  keys?: readonly string[];
   /** Its values, by the names that were asked for. */
   fields: Record<string, unknown>;
 }

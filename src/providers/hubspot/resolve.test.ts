@@ -49,8 +49,18 @@ describe('src/providers/hubspot/resolve', () => {
     const createdAt = Date.parse('2026-01-02T03:04:05.678Z');
     expect(read).toEqual({
       found: new Map([
-        ['old@b.co', [{ recordId: '2', createdAt, fields: { firstname: null } }]],
-        ['A@b.co', [{ recordId: '1', createdAt, fields: { firstname: 'Ada' } }]],
+        [
+          'old@b.co',
+          [
+            {
+              recordId: '2',
+              createdAt,
+              keys: ['main@b.co', 'x@b.co', 'old@b.co'],
+              fields: { firstname: null },
+            },
+          ],
+        ],
+        ['A@b.co', [{ recordId: '1', createdAt, keys: ['a@b.co'], fields: { firstname: 'Ada' } }]],
       ]),
     });
   });

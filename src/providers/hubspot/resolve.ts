@@ -41,8 +41,9 @@ export const resolve: ResolveAbility = {
     const found = new Map<string, StandingRecord[]>();
     for (const { id: recordId, properties, raw } of results) {
       const createdAt = Date.parse(textOf(raw['createdAt']) ?? '');
-      const own = new Set([properties[by], ...emailsIn(properties[moreEmails])].map(comparable));
-      const asked = values.filter((one) => own.has(comparable(one)));
+      const own = [properties[by], ...emailsIn(properties[moreEmails])].map(comparable);
+      const keys = own.filter((one) => one !== undefined);
+      const asked = values.filter((one) => own.includes(comparable(one)));
       if (Number.isNaN(createdAt)) return { failure: failureOf(answer) };
       // It is not known which of the values stands there, or the answer is another one's.
       if (asked.length === 0)
@@ -51,7 +52,7 @@ export const resolve: ResolveAbility = {
         };
       // A property without a value may be left away.
       const unset = Object.fromEntries(fields.map((name) => [name, null]));
-      const standing = { recordId, createdAt, fields: { ...unset, ...pickFields(properties, fields) } };
+      const standing = { recordId, createdAt, keys, fields: { ...unset, ...pickFields(properties, fields) } };
       for (const value of asked) found.set(value, [...(found.get(value) ?? []), standing]);
     }
     return { found };

@@ -177,6 +177,7 @@ describe('src/providers/salesforce/resolve', () => {
     test.each([
       ['of none', 'other', ['a']],
       ['of several alike', 'e\u0301clair', ['ÉCLAIR', 'ECLAIR']],
+      ['of its own and one that is alike', 'straße', ['straße', 'STRASSE']],
       ['without its value', undefined, ['a']],
       ['with a number', 8, ['7']],
     ])('leaves open which of them stands there: %s', (_what, own, values) => {

@@ -93,14 +93,16 @@ function literalIn(
 
 /**
  * The values that a record was found by. Salesforce may count texts as equal that differ in more than their case: then it was found by
- * the one that is alike, if there is one only. With none, it is not known which of the values stands there, or the answer is another one's.
+ * the one that is alike, if there is one only. With none, it is not known which of the values stands there, or the answer is another one's;
+ * beside the same one, whether the query found it by the one that is alike, too.
  */
 function askedBy(own: unknown, values: readonly string[], caseSensitive: boolean): string[] {
   if (caseSensitive) return values.filter((one) => one === own);
   const same = values.filter((one) => isSame(own, one));
-  if (same.length > 0 || typeof own !== 'string') return same;
-  const alike = values.filter((one) => alphabet.compare(own.trim(), one) === 0);
-  return alike.length === 1 ? alike : [];
+  if (typeof own !== 'string') return same;
+  const alike = values.filter((one) => !same.includes(one) && alphabet.compare(own.trim(), one) === 0);
+  if (alike.length === 0) return same;
+  return same.length === 0 && alike.length === 1 ? alike : [];
 }
 
 /** Compares letters without case, accents and ligatures. */

@@ -65,6 +65,11 @@ export function foldedKey(key: string): string {
   return key.toLowerCase();
 }
 
+/** The same among the ids of records, of which none begins so. */
+export function keyAsId(key: string): string {
+  return `=${foldedKey(key)}`;
+}
+
 function keyOf(value: unknown): string | undefined {
   const text = isExactNumber(value) ? value.rawJSON : value;
   if (typeof text !== 'string' && typeof text !== 'number') return undefined;

@@ -11,12 +11,12 @@ import {
 import { sendOrExplain } from '../../send.ts';
 import { narrowDown, type CallResult } from './bisect.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
-import { foldedKey } from '../prepare/upsert.ts';
+import { keyAsId } from '../prepare/upsert.ts';
 import { mostWeight, weightOf } from './weight.ts';
 import type { WriteContext, WriteJob } from './job.ts';
 import { lookAt, mergesIn, withoutFilledFields } from './if-empty.ts';
 import { isOneCall, keepAllBack, shareFate } from './one-call.ts';
-import { describedFor, settleConditional } from './look-up.ts';
+import { describedFor, ledTo, lookUp, settleConditional } from './look-up.ts';
 import { turnsOf } from './turns.ts';
 
 export type { WriteContext, WriteJob };
@@ -45,14 +45,14 @@ export async function executeWrite(
     const due = firstTurn(left, idAt);
     const looked = recordsAt(slotsDue([...due.keys()], unsettled, outcomes), due);
     const current = await lookAt(job, looked, context);
-    for (const [id, into] of mergesIn(current)) merged.set(id, into);
-    // Two ids may have turned out to be of one record: the later one is looked at again behind the write of the first.
+    const standing = await lookUp(job, looked, described, context);
+    for (const [id, into] of [...mergesIn(current), ...ledTo(standing)]) merged.set(id, into);
+    // Two ids or values may turn out to be of one record: the later one is looked at again behind the write of the first.
     const turn = firstTurn(looked, idAt);
     if (job.allOrNone) refuseTwice(looked, idAt, outcomes);
-    const toSend =
-      job.kind === 'upsert'
-        ? await settleConditional(job, turn, described, context, outcomes)
-        : withoutFilledFields(job, turn, current, context.connector, outcomes);
+    const toSend = standing
+      ? settleConditional(job, turn, standing, context, outcomes)
+      : withoutFilledFields(job, turn, current, context.connector, outcomes);
     unchanged.push(...[...turn.keys()].filter((slot) => outcomes.get(slot)?.kind === 'applied'));
     noteUnsettled(job, turn.keys(), unsettled, outcomes);
     if (job.allOrNone) keepAllBack(records, toSend, outcomes);
@@ -174,12 +174,12 @@ type IdAt = (slot: number) => string | undefined;
 export function idsOf(records: ReadonlyMap<number, PlannedRecord>, connector: Connector): IdAt {
   return (slot) => {
     const { id, key } = records.get(slot) ?? {};
-    if (key !== undefined) return foldedKey(key);
+    if (key !== undefined) return keyAsId(key);
     return id === undefined ? undefined : (connector.canonicalId?.(id) ?? id);
   };
 }
 
-/** The same behind what is known of merges, which a look may add to. */
+/** The same behind what is known of ids and values that lead to one record, which a look may add to. */
 function afterMerges(idAt: IdAt, merged: ReadonlyMap<string, string>): IdAt {
   return (slot) => {
     const id = idAt(slot);
@@ -191,7 +191,7 @@ function firstTurn(records: ReadonlyMap<number, PlannedRecord>, idAt: IdAt): Map
   return turnsOf(records, idAt)[0] ?? new Map<number, PlannedRecord>();
 }
 
-/** Of all or none, no record stands in the batch twice: not by one id, which is refused before, nor by two that a merge made one. */
+/** Of all or none, no record stands in the batch twice: not by one id, which is refused before, nor by two that lead to it. */
 function refuseTwice(
   records: ReadonlyMap<number, PlannedRecord>,
   idAt: IdAt,
@@ -301,7 +301,7 @@ const unsupported: Failure = {
 const standsTwice: Failure = {
   category: 'validation',
   retryable: false,
-  message: 'it was merged with another record of the batch, and allOrNone allows no record twice',
+  message: 'another record of the batch leads to the same one, and allOrNone allows no record twice',
 };
 const keptBack: Failure = {
   category: 'conflict',

@@ -46,6 +46,23 @@ describe('src/actions/write/send/look-up', () => {
     expect(effects.find(({ kind }) => kind === 'update')?.fields).not.toHaveProperty('Title');
   });
 
+  test('two notations of a number lead to one record: what the first filled is not empty for the other', async () => {
+    const fields = { No__c: 15, LastName: 'N' };
+    await execute(by('No__c'), [{ key: '15', fields }]);
+    const records = [
+      numbered(15, '15', 'First'),
+      numbered(16, '16', 'Other'),
+      numbered(15, '15.0', 'Second'),
+    ];
+    const { result, effects } = await sim.during(() => execute(by('No__c'), records));
+    expect(result.map((one) => one.kind === 'applied' && one.created)).toEqual([false, true, false]);
+    expect(effects.map((one) => one.fields?.['Title'])).toEqual(['First', 'Other', undefined]);
+    const { effects: none } = await sim.during(() =>
+      execute({ ...by('No__c'), allOrNone: true }, [numbered(15, '15', 'A'), numbered(15, '15.0', 'B')]),
+    );
+    expect(none).toEqual([]);
+  });
+
   test('a value that the field cannot hold fails its own record alone', async () => {
     const { result, requests } = await sim.during(() =>
       execute(by('No__c'), [numbered('seven', 'seven', 'A'), numbered(9, '9', 'B')]),

@@ -11,7 +11,7 @@ import {
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
 import { readByFields, refusalOf } from './by-fields.ts';
-import { foldedKey } from '../prepare/upsert.ts';
+import { foldedKey, keyAsId } from '../prepare/upsert.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import type { WriteContext, WriteJob } from './job.ts';
 
@@ -104,28 +104,45 @@ interface Standing {
   fields: Record<string, unknown>;
 }
 
-/**
- * Settles what conditional upserts send: of a record that stands there, what is for an update. What has nothing to change, or could
- * not be looked up, has its outcome. Another may make the record between the look and the write.
- */
-export async function settleConditional(
+/** What a look told of all records, or why it told nothing. */
+export type LookedUp = { found: Found } | { failure: Failure };
+
+/** Looks conditional upserts up by their value; undefined where there are none. */
+export async function lookUp(
   job: WriteJob,
   records: ReadonlyMap<number, PlannedRecord>,
   described: Described | undefined,
   context: WriteContext,
-  outcomes: Map<number, RecordOutcome>,
-): Promise<Map<number, PlannedRecord>> {
-  const toSend = new Map(records);
+): Promise<LookedUp | undefined> {
   const ability = context.connector.resolve;
-  if (!ability || !described || ![...records.values()].some(({ onUpdate }) => onUpdate)) return toSend;
+  if (!ability || !described || ![...records.values()].some(({ onUpdate }) => onUpdate)) return undefined;
+  if ('failure' in described && described.failure.retryable) return described;
   const description = 'object' in described ? described.object : undefined;
   const parts = partsOf(records.values(), context.connector, ability);
-  const isLater = 'failure' in described && described.failure.retryable;
   const refused = unreadable(records.values(), context.connector);
-  const standing = isLater ? described : await lookUp(job, ability, parts, refused, context, description);
+  return readParts(job, ability, parts, refused, context, description);
+}
+
+/** The record that each value leads to, as far as the look told. */
+export function ledTo(looked: LookedUp | undefined): Iterable<[string, string]> {
+  return looked && 'found' in looked ? looked.found.leads : [];
+}
+
+/**
+ * Settles what conditional upserts send: of a record that stands there, what is for an update. What has nothing to change, or could
+ * not be looked up, has its outcome. Another may make the record between the look and the write.
+ */
+export function settleConditional(
+  job: WriteJob,
+  records: ReadonlyMap<number, PlannedRecord>,
+  looked: LookedUp,
+  context: WriteContext,
+  outcomes: Map<number, RecordOutcome>,
+): Map<number, PlannedRecord> {
+  const toSend = new Map(records);
   for (const [slot, record] of records) {
     if (!record.onUpdate) continue;
-    const outcome = 'failure' in standing ? standing : settleOne(job, record, standing.found, context);
+    const outcome = 'failure' in looked ? looked : settleOne(job, record, looked.found, context);
     if ('failure' in outcome) outcomes.set(slot, { kind: 'notApplied', failure: outcome.failure });
     else if ('kind' in outcome) outcomes.set(slot, outcome);
     if ('record' in outcome) toSend.set(slot, outcome.record);
@@ -137,19 +154,21 @@ export async function settleConditional(
 /** What stands there, or why that cannot be told, by the folded key; and the names that the provider refuses to read. */
 interface Found {
   standing: Map<string, Standing>;
+  /** The record of each value, also of values that were not asked for; in the form that they have among ids. */
+  leads: Map<string, string>;
   untold: Map<string, Failure>;
   refused: Map<string, Failure>;
 }
 
-async function lookUp(
+async function readParts(
   job: WriteJob,
   ability: ResolveAbility,
   parts: readonly Pick<Look, 'values' | 'fields'>[],
   refused: Found['refused'],
   context: WriteContext,
   description: ObjectDescription | undefined,
-): Promise<{ found: Found } | { failure: Failure }> {
-  const all: Found = { standing: new Map(), untold: new Map(), refused };
+): Promise<LookedUp> {
+  const all: Found = { standing: new Map(), leads: new Map(), untold: new Map(), refused };
   for (const { values, fields } of parts) {
     const ask = (part: string[]): Promise<Told | { failure: Failure }> =>
       askFor(job, ability, lookOf(job, ability, values, part, description), context, description);
@@ -208,10 +227,11 @@ function judgeLook(
   return result.fault.kind === 'tooLarge' ? { untold: failure } : { failure };
 }
 
-function merge({ standing, untold }: Found, told: Told): void {
+function merge({ standing, leads, untold }: Found, told: Told): void {
   for (const [value, failure] of told.untold) untold.set(foldedKey(value), failure);
   for (const [value, [one]] of told.found) {
     if (!one) continue;
+    for (const key of [value, ...(one.keys ?? [])]) leads.set(keyAsId(key), one.recordId);
     const before = standing.get(foldedKey(value));
     const fields = { ...before?.fields, ...one.fields };
     standing.set(foldedKey(value), { recordId: one.recordId, fields });

@@ -15,6 +15,8 @@ describe('src/actions/write/send/merged', () => {
   let other: string;
   let third: string;
   let into: string;
+  /** Of the first, of the other and of the third. */
+  let addresses: [string, string, string];
 
   const { fresh, attempt } = attemptsAt(cases[0]!, () => sim);
   const update = (records: PlannedRecord[], allOrNone = false) =>
@@ -24,7 +26,9 @@ describe('src/actions/write/send/merged', () => {
     sim = await startSimulated('hubspot', startHubspot, 400);
   });
   beforeEach(async () => {
-    const ids = (await attempt([fresh(), fresh(), fresh()])).map(recordIdOf);
+    const made = [fresh(), fresh(), fresh()];
+    addresses = made.map(({ fields }) => String(fields['email'])) as [string, string, string];
+    const ids = (await attempt(made)).map(recordIdOf);
     [one, other, third] = ids as [string, string, string];
     const body = { primaryObjectId: one, objectIdToMerge: other };
     const merged = await sim.client.send({ method: 'POST', path: '/crm/v3/objects/contacts/merge', body });
@@ -85,5 +89,75 @@ describe('src/actions/write/send/merged', () => {
       [1, 2, 3].map(() => ({ kind: 'notApplied', failure: { category: 'validation', retryable: false } })),
     );
     expect(effects).toEqual([]);
+  });
+
+  describe('upserts by two addresses of one contact', () => {
+    const upsert = (records: PlannedRecord[], allOrNone = false) =>
+      sim.during(() => attempt(records, { job: { kind: 'upsert', upsertBy: 'email', allOrNone } }));
+    /** The record by the address of this place, with a field that is written only where it is empty. */
+    const titled = (at: number, jobtitle: string, more = {}): PlannedRecord => {
+      const { fields } = plain(at, { jobtitle, ...more });
+      return { key: String(fields['email']), fields, onUpdate: { fields, ifEmpty: ['jobtitle'] } };
+    };
+    const plain = (at: number, fields: Record<string, unknown>): PlannedRecord => {
+      const email = String(addresses[at]);
+      return { key: email, fields: { email, ...fields } };
+    };
+
+    test('what the first filled is not empty for the other', async () => {
+      const records = [titled(0, 'First'), titled(2, 'Third'), titled(1, 'Second', { city: 'Bern' })];
+      const { result, effects } = await upsert(records);
+      expect(result.map(recordIdOf)).toEqual([into, third, into]);
+      expect(effects.map(({ id, fields }) => [id, fields])).toEqual([
+        [into, { jobtitle: 'First' }],
+        [third, { jobtitle: 'Third' }],
+        [into, { city: 'Bern' }],
+      ]);
+    });
+
+    test.each([
+      ['first', () => [titled(0, 'First', { city: 'Bern' }), plain(1, { city: 'Basel' })]],
+      ['last', () => [plain(0, { city: 'Bern' }), titled(1, 'Second', { city: 'Basel' })]],
+    ])(
+      'go one after the other in calls of their own, of which one is looked at: %s',
+      async (_which, records) => {
+        const { result, requests, effects } = await upsert(records());
+        expect(result.map(recordIdOf)).toEqual([into, into]);
+        expect(effects.map(({ fields }) => fields?.['city'])).toEqual(['Bern', 'Basel']);
+        expect(requests.filter(({ path }) => path.endsWith('/batch/upsert'))).toHaveLength(2);
+      },
+    );
+
+    test('the later one waits where the earlier one is unsettled', async () => {
+      await sim.fault({ method: 'POST', path: '/batch/upsert', fault: { kind: 'status', status: 521 } });
+      const { result, effects } = await upsert([titled(0, 'First'), titled(1, 'Second')]);
+      expect(result).toMatchObject([1, 2].map(() => ({ kind: 'notApplied', failure: { retryable: true } })));
+      expect(effects).toEqual([]);
+    });
+
+    test('all or none: they are refused, and nothing is sent', async () => {
+      const { result, effects } = await upsert(
+        [titled(0, 'First'), titled(1, 'Second'), titled(2, 'T')],
+        true,
+      );
+      expect(result).toMatchObject(
+        [1, 2, 3].map(() => ({ kind: 'notApplied', failure: { category: 'validation', retryable: false } })),
+      );
+      expect(effects).toEqual([]);
+    });
+
+    test('a value that is written as the id of a record is not taken for that record', async () => {
+      const property = { name: 'ext', label: 'Ext', type: 'string', fieldType: 'text', hasUniqueValue: true };
+      const body = { ...property, groupName: 'contactinformation' };
+      await sim.client.send({ method: 'POST', path: '/crm/v3/properties/contacts', body });
+      const keyed = (ext: string): PlannedRecord => {
+        const fields = { ext, jobtitle: 'T' };
+        return { key: ext, fields, onUpdate: { fields, ifEmpty: ['jobtitle'] } };
+      };
+      const job = { kind: 'upsert', upsertBy: 'ext', allOrNone: true } as const;
+      const [made] = await attempt([keyed('of an id')], { job });
+      const result = await attempt([keyed('of an id'), keyed(recordIdOf(made))], { job });
+      expect(result).toMatchObject([{ created: false }, { created: true }]);
+    });
   });
 });
