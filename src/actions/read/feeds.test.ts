@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
@@ -7,6 +8,7 @@ import type { Statement } from '../../kit/db/statement.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { createOperations, type Operations } from '../../operations/index.ts';
 import { followChanges, followOne } from './feeds.ts';
+import { portableReads } from './portable-store.ts';
 import { createScheduler } from './scheduler.ts';
 import { keepOnly, list, upsert, type FeedPlace } from './store/feeds.ts';
 import { beginning, listReads } from './store/states.ts';
@@ -51,6 +53,32 @@ describe('actions/read/feeds', () => {
     const saved = await on.call('PATCH', `${place}?skipSampling=true`, { updateMask, installation });
     expect([saved.status, saved.json.code]).toEqual([200, undefined]);
   };
+
+  const ofInstallation = () => `project_id = '${at.projectId}' AND installation_id = '${at.installationId}'`;
+  /** The installation gets another connection. */
+  async function moveOver(name: string): Promise<string> {
+    const connectionId = await on.connect(`group-${groups}`, name);
+    const moved = await on.call('PATCH', `${place}?skipSampling=true`, {
+      updateMask: ['connectionId'],
+      installation: { connectionId },
+    });
+    expect([moved.status, moved.json.code]).toEqual([200, undefined]);
+    return connectionId;
+  }
+  /** Makes the feeds as a node of the release before migration 70 does, which takes the note. Answers which of them it finds new. */
+  const followByFormer = (): Promise<Record<string, unknown>[]> =>
+    on.ground.database.raw(`
+      WITH noted AS (DELETE FROM read_stale WHERE ${ofInstallation()})
+      INSERT INTO read_feed AS f (project_id, installation_id, object, kind, targets, object_name, next_at, started_at, watermark)
+        VALUES ('${at.projectId}', '${at.installationId}', 'contacts', 'records', '', 'contacts', 'infinity', now(), now())
+      ON CONFLICT (project_id, installation_id, object, kind) DO UPDATE SET
+        targets = excluded.targets, object_name = excluded.object_name, next_at = f.next_at
+      RETURNING xmax = 0 AS "isNew"`);
+  const standing = () =>
+    on.ground.database.raw(
+      `SELECT connection_id AS of, watermark = started_at AND watermark > '2000-01-02' AS anew, run_id AS run, backfill_id AS history, paused, note
+      FROM read_feed WHERE ${ofInstallation()}`,
+    );
 
   /** A node that waits once it has read what the config says, until it is told to go on. */
   function slowNode(): { ground: Ground; read: Promise<void>; goOn: () => void } {
@@ -143,31 +171,24 @@ describe('actions/read/feeds', () => {
     const { database } = on.ground;
     await addCompanies();
     await followAll();
-    const ofInstallation = `project_id = '${at.projectId}' AND installation_id = '${at.installationId}'`;
     const key = `'${at.projectId}', '${at.installationId}', 'companies'`;
     await database.raw(`
       INSERT INTO read_feed (project_id, installation_id, object, kind, object_name, started_at, watermark, next_at, connection_id)
         SELECT project_id, installation_id, object, 'associations', object_name, started_at, watermark, 'infinity', connection_id
-        FROM read_feed WHERE ${ofInstallation} AND object = 'companies';
+        FROM read_feed WHERE ${ofInstallation()} AND object = 'companies';
       UPDATE read_feed SET watermark = '2000-01-01', failures = 9, last_run_id = installation_id, backfill_id = installation_id,
-        paused = CASE object WHEN 'companies' THEN 'failures' ELSE 'object' END, paused_at = now() WHERE ${ofInstallation};
+        paused = CASE object WHEN 'companies' THEN 'failures' ELSE 'object' END, paused_at = now() WHERE ${ofInstallation()};
       INSERT INTO read_seen VALUES (${key}, '${at.installationId}', 1, 'seen');
       INSERT INTO read_link VALUES (${key}, '1', 'digests', now())`);
     const before = await database.raw(
-      `SELECT next_at FROM read_feed WHERE ${ofInstallation} AND kind = 'records' ORDER BY object`,
+      `SELECT next_at FROM read_feed WHERE ${ofInstallation()} AND kind = 'records' ORDER BY object`,
     );
-    const connectionId = await on.connect(`group-${groups}`, 'another');
-    const updateMask = ['connectionId'];
-    const moved = await on.call('PATCH', `${place}?skipSampling=true`, {
-      updateMask,
-      installation: { connectionId },
-    });
-    expect([moved.status, moved.json.code]).toEqual([200, undefined]);
+    const connectionId = await moveOver('another');
     await followAll();
     const rows = await database.raw(
       `SELECT object, connection_id AS of, watermark = started_at AND watermark > '2000-01-02' AS anew, failures, paused,
         paused_at IS NOT NULL AS "isPaused", last_run_id AS run, backfill_id AS history, schedule
-      FROM read_feed WHERE ${ofInstallation} ORDER BY object, kind`,
+      FROM read_feed WHERE ${ofInstallation()} ORDER BY object, kind`,
     );
     const anew = { of: connectionId, anew: true, failures: 0, run: null, history: null };
     expect(rows).toEqual([
@@ -176,11 +197,85 @@ describe('actions/read/feeds', () => {
     ]);
     expect(
       await database.raw(
-        `SELECT next_at FROM read_feed WHERE ${ofInstallation} AND kind = 'records' ORDER BY object`,
+        `SELECT next_at FROM read_feed WHERE ${ofInstallation()} AND kind = 'records' ORDER BY object`,
       ),
     ).toEqual(before);
     for (const table of ['read_seen', 'read_link'])
-      expect(await database.raw(`SELECT FROM ${table} WHERE ${ofInstallation}`)).toEqual([]);
+      expect(await database.raw(`SELECT FROM ${table} WHERE ${ofInstallation()}`)).toEqual([]);
+  });
+
+  it('begins anew also by a node of the release before, which knows of no connection of a feed', async () => {
+    const { database } = on.ground;
+    await followAll();
+    await database.raw(`
+      UPDATE read_feed SET watermark = '2000-01-01', run_id = installation_id, backfill_id = installation_id, paused = 'object',
+        paused_at = now(), note = 'for now' WHERE ${ofInstallation()};
+      INSERT INTO read_seen VALUES ('${at.projectId}', '${at.installationId}', 'contacts', '${at.installationId}', 1, 'seen')`);
+    expect(await followByFormer()).toEqual([{ isNew: false }]);
+    expect(await standing()).toMatchObject([{ anew: false, run: at.installationId, paused: 'object' }]);
+    const connectionId = await moveOver('behind a former node');
+    expect(await followByFormer()).toEqual([{ isNew: true }]);
+    const anew = {
+      of: connectionId,
+      anew: true,
+      run: null,
+      history: null,
+      paused: 'object',
+      note: 'for now',
+    };
+    expect(await standing()).toEqual([anew]);
+    expect(await database.raw(`SELECT FROM read_seen WHERE ${ofInstallation()}`)).toEqual([]);
+    await followAll();
+    expect(await standing()).toEqual([anew]);
+  });
+
+  it('begins anew also where a node of the release before made the feed', async () => {
+    expect(await followByFormer()).toEqual([{ isNew: true }]);
+    await on.ground.database.raw(
+      `UPDATE read_feed SET watermark = '2000-01-01', run_id = installation_id WHERE ${ofInstallation()}`,
+    );
+    const connectionId = await moveOver('after a former node');
+    await followAll();
+    expect(await standing()).toMatchObject([{ of: connectionId, anew: true, run: null }]);
+  });
+
+  it('begins anew also what a node of the release before left with a connection, or with none, before the triggers were there', async () => {
+    const { database } = on.ground;
+    const migration = await readFile('migrations/0072-connection-of-every-read.sql', 'utf8');
+    await followAll();
+    const former = String((await standing())[0]?.['of']);
+    await database.raw(`UPDATE read_feed SET connection_id = NULL WHERE ${ofInstallation()}`);
+    await database.raw(migration);
+    expect(await standing()).toMatchObject([{ of: former, anew: true }]);
+    const connectionId = await moveOver('left by a former node');
+    await database.raw(`DELETE FROM read_stale WHERE ${ofInstallation()}`);
+    await followAll();
+    expect(await standing()).toMatchObject([{ of: former }]);
+    await database.raw(migration);
+    await followAll();
+    expect(await standing()).toMatchObject([{ of: connectionId }]);
+  });
+
+  it('goes along with its project where it is of the connection that goes along', async () => {
+    const { database, vault } = on.ground;
+    const [reads] = portableReads;
+    const leaving = async () =>
+      (await reads!.read(database, { projectId: at.projectId, limit: 1_000 }, vault)).filter(({ row }) =>
+        row.includes(at.installationId),
+      );
+    await followAll();
+    const rows = await leaving();
+    expect(rows).toHaveLength(1);
+    const before = await standing();
+    await database.raw(`DELETE FROM read_feed WHERE ${ofInstallation()}`);
+    await database.transaction((tx) => reads!.write(tx, at.projectId, rows, vault));
+    expect(await standing()).toEqual(before);
+    await moveOver('not gone along with');
+    expect(await leaving()).toEqual([]);
+    await database.transaction((tx) => reads!.write(tx, at.projectId, rows, vault));
+    expect(await standing()).toEqual(before);
+    await followAll();
+    expect(await leaving()).toHaveLength(1);
   });
 
   it('tells names apart as the config does, of which PostgreSQL takes some for one', async () => {

@@ -5,6 +5,8 @@ import { readScheduleMinutes, scheduleFault } from '../../projects/index.ts';
 
 const ofRuns = 'runs stay behind';
 const ofInstallation = 'its installation names it';
+const installed = (row: string): string =>
+  `(SELECT n.connection_id FROM installation n WHERE n.project_id = $1 AND n.id = ${row}.installation_id)`;
 
 function scheduleFaults({ schedule }: { schedule: string | null }): RowFault[] {
   const fault = schedule === null ? undefined : scheduleFault(schedule, readScheduleMinutes);
@@ -12,8 +14,8 @@ function scheduleFaults({ schedule }: { schedule: string | null }): RowFault[] {
 }
 
 /**
- * How far each object was read, so that a history is not read again. A feed whose history is still being read stays behind: it
- * begins anew.
+ * How far each object was read, so that a history is not read again. A feed whose history is still being read stays behind, and one
+ * that was of another connection than its installation has: it begins anew.
  */
 export const portableReads: readonly Portable[] = [
   portable({
@@ -35,7 +37,9 @@ export const portableReads: readonly Portable[] = [
     },
     rules: scheduleFaults,
     differs: { where: 'r.watermark > t.watermark' },
-    where: 'NOT EXISTS (SELECT FROM read_run b WHERE b.project_id = t.project_id AND b.id = t.backfill_id)',
+    where: `NOT EXISTS (SELECT FROM read_run b WHERE b.project_id = t.project_id AND b.id = t.backfill_id)
+      AND t.connection_id = ${installed('t')}`,
+    given: { connection_id: installed('r') },
     left: {
       failures: ofRuns,
       excused: ofRuns,
