@@ -23,6 +23,7 @@ import {
   replaceCredentials,
   type ConnectionContent,
   type ConnectionKey,
+  type ConnectionRow,
 } from '../store.ts';
 import { refusalOfDoubt, type Doubt } from './health.ts';
 import type { Proven } from './prove.ts';
@@ -100,14 +101,15 @@ async function keepIn(
   { owner, connectionId, spent }: Keeping,
 ): Promise<Kept> {
   const described = { provider: provider.name, groupRef: owner.groupRef, credentials: secrets.kind };
-  const contentFor = (id: string): ConnectionContent => ({
+  const contentFor = (id: string, more: Partial<ConnectionContent> = {}): ConnectionContent => ({
     ...rest,
+    ...more,
     provider: provider.name,
     credentials: sealSecrets(ground.vault, projectId, id, secrets),
   });
   const made = async (more?: Partial<ConnectionContent>): Promise<Kept> => {
     const id = newId();
-    await insertConnection(tx, [projectId, id], owner, { ...contentFor(id), ...more });
+    await insertConnection(tx, [projectId, id], owner, contentFor(id, more));
     await recordSaved(tx, [projectId, id], 'connection.created', described);
     return { id, generation: 1 };
   };
@@ -115,12 +117,14 @@ async function keepIn(
   const known = connectionId ?? (await findSameConnection(tx, account));
   if (spent !== undefined) await dropAside(ground, tx, account, { spent, known });
   if (known === undefined) return made();
-  if (doubt && (await mayWork(ground, tx, [projectId, known], spent))) {
+  const held = doubt && (await holdConnection(tx, [projectId, known]));
+  if (doubt && held && mayWork(ground, held, spent)) {
     if (spent === undefined || refreshTokenOf(secrets) === spent) throw refusalOfDoubt(provider, doubt);
     const { id, generation } = await made({ status: 'bad_credentials', statusDetail: asideOf(doubt) });
     return { id, generation, refusal: refusedAside(provider, doubt, { id, known }) };
   }
-  const generation = await replaceCredentials(tx, [projectId, known], contentFor(known));
+  const remembered = doubt?.about === 'account' && held ? rememberedOf(provider, held, rest) : {};
+  const generation = await replaceCredentials(tx, [projectId, known], contentFor(known, remembered));
   if (generation === undefined) {
     if (connectionId === undefined) return made();
     throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
@@ -177,16 +181,25 @@ function isTolerated(doubt: NonNullable<Proven['doubt']>, despite: Keeping['desp
 }
 
 /** Whether the connection has credentials that may work. They stay until others have passed their trial. */
-async function mayWork(
-  { vault }: Ground,
-  tx: Queryable,
-  key: ConnectionKey,
-  spent: string | undefined,
-): Promise<boolean> {
-  const row = await holdConnection(tx, key);
-  if (!row || row.status === 'bad_credentials') return false;
+function mayWork({ vault }: Ground, row: ConnectionRow, spent: string | undefined): boolean {
+  if (row.status === 'bad_credentials') return false;
   if (spent === undefined) return true;
-  return refreshTokenOf(openSecrets(vault, ...key, row.credentials)) !== spent;
+  return refreshTokenOf(openSecrets(vault, row.project_id, row.id, row.credentials)) !== spent;
+}
+
+type KnownAccount = Pick<Proven, 'workspaceRef' | 'providerConsumerRef' | 'providerMetadata'>;
+
+/** What the provider told of the account once, where it did not tell it now. */
+function rememberedOf({ postAuth }: Provider, row: ConnectionRow, found: KnownAccount): KnownAccount {
+  const told = (postAuth?.otherFields ?? []).flatMap(({ name }) => {
+    const item = row.provider_metadata[name];
+    return item ? [[name, item] as const] : [];
+  });
+  return {
+    workspaceRef: found.workspaceRef ?? row.workspace_ref ?? undefined,
+    providerConsumerRef: found.providerConsumerRef ?? row.provider_consumer_ref ?? undefined,
+    providerMetadata: { ...Object.fromEntries(told), ...found.providerMetadata },
+  };
 }
 
 async function recordSaved(

@@ -85,4 +85,13 @@ describe('connections/proof/replacing', () => {
     expect(await bring('same', 'samegood-1')).toMatchObject({ status: 201, json: { id } });
     expect(await keptBy(id)).toBe('samegood-2');
   });
+
+  it('keeps what the provider told of the account when it does not tell it again', async () => {
+    const id = await connected('known');
+    provider.sites.status = 503;
+    expect(await bring('known', 'knowngood-1')).toMatchObject({
+      json: { id, status: 'created', providerMetadata: { cloudId: { value: 'cloud-acme' } } },
+    });
+    await expect(harness.connections.originOf(harness.projectId, id)).resolves.toBe(provider.url);
+  });
 });
