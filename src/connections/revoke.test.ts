@@ -1,41 +1,101 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { wholeProject } from '../events/index.ts';
+import { newId } from '../kit/ids.ts';
+import { sealSecrets } from './credentials/index.ts';
 import { control, createHarness, type Harness } from './harness.fixture.ts';
+import type { ConnectionRequest } from './schema.ts';
+import { insertConnection, type ConnectionContent } from './store.ts';
 
 describe('connections/revoke', () => {
   let hubspot: Awaited<ReturnType<typeof startHubspot>>;
   let harness: Harness;
+  const app = { provider: 'hubspot', clientId: 'hs', clientSecret: 's', scopes: ['oauth'] };
   beforeAll(async () => {
     hubspot = await startHubspot({ records: 1 });
     harness = await createHarness({ hubspot: hubspot.url });
+    await harness.projects.providerApps.create(harness.projectId, app);
   });
+  beforeEach(() => fetch(`${hubspot.url}/__sim/requests`, { method: 'DELETE' }));
   afterAll(async () => {
     await harness.close();
     await hubspot.close();
   });
 
-  it('ends no authorization that a connection of another project shares', async () => {
-    const { projects, connections, projectId } = harness;
-    const { id: otherId } = await projects.create({ name: 'staging' });
-    const pair = await control(hubspot.url, 'tokens', { action: 'issue' });
+  const content: Omit<ConnectionContent, 'credentials'> = {
+    provider: 'hubspot',
+    providerAppId: undefined,
+    workspaceRef: undefined,
+    providerConsumerRef: undefined,
+    authScheme: 'oauth2/authorizationCode',
+    providerMetadata: {},
+    scopes: undefined,
+    status: 'created',
+    issuedAgoMs: undefined,
+    expiresInMs: undefined,
+  };
+  /** Tokens of an account at the simulator, and connections that are made of them. */
+  async function issued(account: string) {
+    const pair = await control(hubspot.url, 'tokens', { action: 'issue', account });
     const oauth2AuthorizationCode = {
       accessToken: { token: String(pair['accessToken']) },
       refreshToken: { token: String(pair['refreshToken']) },
     };
-    const app = { provider: 'hubspot', clientId: 'hs', clientSecret: 's', scopes: ['oauth'] };
-    const [one, other] = await Promise.all(
-      [projectId, otherId].map(async (id) => {
-        await projects.providerApps.create(id, app);
-        const owner = { groupRef: 'acme', consumerRef: 'ada' };
-        return connections.generate(id, { provider: 'hubspot', ...owner, oauth2AuthorizationCode });
-      }),
-    );
-    const revocations = async () => (await control(hubspot.url, 'requests?path=revoke'))['requests'];
-    await connections.delete(harness.reach, one!.id);
+    const connect = (projectId: string, groupRef: string, more: ConnectionRequest = {}) =>
+      harness.connections.generate(projectId, {
+        provider: 'hubspot',
+        groupRef,
+        consumerRef: 'ada',
+        oauth2AuthorizationCode,
+        ...more,
+      });
+    return { refreshToken: String(pair['refreshToken']), connect };
+  }
+  const revocations = async () => (await control(hubspot.url, 'requests?path=revoke'))['requests'];
+
+  it('ends no authorization that a connection of another project shares', async () => {
+    const { projects, connections, projectId } = harness;
+    const { id: otherId } = await projects.create({ name: 'staging' });
+    await projects.providerApps.create(otherId, app);
+    const { connect } = await issued('91');
+    const [one, other] = await Promise.all([connect(projectId, 'acme'), connect(otherId, 'acme')]);
+    await connections.delete(harness.reach, one.id);
     expect(await revocations()).toEqual([]);
-    await connections.refresh(otherId, other!.id, 'force');
-    await connections.delete(wholeProject(otherId), other!.id);
+    await connections.refresh(otherId, other.id, 'force');
+    await connections.delete(wholeProject(otherId), other.id);
+    expect(await revocations()).toHaveLength(1);
+  });
+
+  it('ends no authorization that a connection shares whose account is written otherwise', async () => {
+    const { connections, projectId, reach } = harness;
+    const { connect } = await issued('92');
+    const stays = await connect(projectId, 'one');
+    const copy = await connect(projectId, 'two', { providerWorkspaceRef: 'acme-portal' });
+    expect(copy.workspaceRef).not.toBe(stays.workspaceRef);
+    await connections.delete(reach, copy.id);
+    expect(await revocations()).toEqual([]);
+    await connections.refresh(projectId, stays.id, 'force');
+    await connections.delete(reach, stays.id);
+    expect(await revocations()).toHaveLength(1);
+  });
+
+  it('looks for one that shares it among all connections of the provider', async () => {
+    const { ground, connections, projectId, reach } = harness;
+    const { refreshToken, connect } = await issued('93');
+    const copy = await connect(projectId, 'copy');
+    const owner = { groupRef: 'copy', consumerRef: 'ada' };
+    const insert = async (holds: string) => {
+      const id = newId();
+      const secrets = { kind: 'authorizationCode', accessToken: 'at', refreshToken: holds } as const;
+      const credentials = sealSecrets(ground.vault, projectId, id, secrets);
+      await insertConnection(ground.database, [projectId, id], owner, { ...content, credentials });
+      return id;
+    };
+    for (let one = 0; one < 1_001; one += 1) await insert(`rt-${one}`);
+    const last = await insert(refreshToken);
+    await connections.delete(reach, copy.id);
+    expect(await revocations()).toEqual([]);
+    await connections.delete(reach, last);
     expect(await revocations()).toHaveLength(1);
   });
 });

@@ -1,11 +1,12 @@
 import type { Ground } from '../kit/ground.ts';
 import { detailsOf } from '../events/index.ts';
 import { sendHttp } from '../kit/http/client.ts';
+import { Turns } from '../kit/turns.ts';
 import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
 import { hasAccessToken, openSecrets, placeOf, type Secrets } from './credentials/index.ts';
 import type { Held } from './refresh/index.ts';
-import { listOthersOfAccount, whoseOf, type ConnectionRow } from './store.ts';
+import { listSealedConnections, whoseOf, type ConnectionKey, type ConnectionRow } from './store.ts';
 
 const revokeTimeoutMs = 10_000;
 
@@ -42,7 +43,7 @@ export async function revokeAtProvider(
       );
       return;
     }
-    if (await isShared(ground, held, token)) return;
+    if (await isShared(ground, row.provider, token)) return;
     const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
     const form = new URLSearchParams({ token, client_id: app.clientId, client_secret: app.clientSecret });
     const url = providerUrl(provider, revokeURL, placeOf(provider, row.workspace_ref, row.provider_metadata));
@@ -90,10 +91,20 @@ function tokenOf(secrets: Secrets): string | undefined {
   return ('refreshToken' in secrets ? secrets.refreshToken : undefined) ?? secrets.accessToken;
 }
 
-/** A refresh token may belong to app and account: revoking it would end the other connections that hold it (HubSpot). */
-async function isShared(ground: Ground, { row }: Pick<Held, 'row'>, token: string): Promise<boolean> {
-  const others = await listOthersOfAccount(ground.database, row);
-  return others.some(
-    (other) => tokenOf(openSecrets(ground.vault, other.project_id, other.id, other.credentials)) === token,
-  );
+/**
+ * Whether a connection that is there holds the token. A refresh token may belong to app and account: revoking it would end the
+ * other connections that hold it (HubSpot). All of the provider are compared, since the account may be written otherwise.
+ */
+async function isShared({ database, vault }: Ground, provider: string, token: string): Promise<boolean> {
+  const turns = new Turns();
+  let after: ConnectionKey | undefined;
+  for (;;) {
+    const rows = await listSealedConnections(database, provider, after);
+    for (const { project_id: projectId, id, credentials } of rows) {
+      if (tokenOf(openSecrets(vault, projectId, id, credentials)) === token) return true;
+      after = [projectId, id];
+      await turns.pass();
+    }
+    if (rows.length === 0) return false;
+  }
 }

@@ -109,11 +109,11 @@ const list = statement(
    ORDER BY c.id DESC LIMIT $7`,
 );
 
-// In every project: a token knows nothing of these.
-const listOthers = statement(
-  'connections_list_others',
+// In every project and of every account: a token knows nothing of projects, and an import may name its account as it likes.
+const listSealed = statement(
+  'connections_list_sealed',
   `SELECT project_id, id, credentials FROM connection
-   WHERE provider = $3 AND workspace_ref IS NOT DISTINCT FROM $4::text AND (project_id, id) <> ($1, $2)`,
+   WHERE provider = $1 AND (project_id, id) > ($2, $3) ORDER BY project_id, id LIMIT 500`,
 );
 
 // The newest usable one, else the newest.
@@ -237,12 +237,19 @@ export function listConnections(
   return db.rows<ConnectionRow>(list, [reach.projectId, ...asked, reach.groupRef ?? null, status]);
 }
 
-/** The other connections of the same account of a provider, those of other projects, too. */
-export function listOthersOfAccount(
+/** Sorts before every connection. */
+const beforeAll: ConnectionKey = [
+  '00000000-0000-0000-0000-000000000000',
+  '00000000-0000-0000-0000-000000000000',
+];
+
+/** Some of the connections to a provider in all projects, those that come next in the order of their keys; none at the end. */
+export function listSealedConnections(
   db: Queryable,
-  { project_id: projectId, id, provider, workspace_ref: workspaceRef }: ConnectionRow,
+  provider: string,
+  after: ConnectionKey = beforeAll,
 ): Promise<Pick<ConnectionRow, 'project_id' | 'id' | 'credentials'>[]> {
-  return db.rows(listOthers, [projectId, id, provider, workspaceRef]);
+  return db.rows(listSealed, [provider, ...after]);
 }
 
 export async function findDefaultConnection(
