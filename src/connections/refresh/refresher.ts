@@ -33,7 +33,7 @@ import {
   type NewTokens,
   type Waiting,
 } from '../tokens/index.ts';
-import { renewalOf } from './renewal.ts';
+import { leftOf, renewalOf } from './renewal.ts';
 import {
   commitRefresh,
   extendRefreshLease,
@@ -154,33 +154,15 @@ async function refreshUnder(
   fence: string,
   refreshing: Refreshing,
 ): Promise<ConnectionRow> {
-  const { ground, catalog } = deps;
+  const { ground } = deps;
   const key: ConnectionKey = [row.project_id, row.id];
   const extending = setInterval(() => {
     // Without the database the lease ends by itself, later than the token endpoint's time limit.
     extendRefreshLease(ground.database, key, { fence, forMs: leaseMs }).catch(() => undefined);
   }, extendEveryMs);
   try {
-    const provider = catalog.get(row.provider);
     const secrets = openSecrets(ground.vault, row.project_id, row.id, row.credentials);
-    const renewal = await renewalOf(deps.projects, provider, row, secrets);
-    if ('without' in renewal) return await condemn(deps, row, fence, renewal.without);
-    const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
-    const outcome = await requestToken(ground, provider, place, renewal.client, renewal.grant);
-    if (outcome.kind === 'granted') crashPoint('after-refresh');
-    tokenRefreshes.in(ground.metrics).inc({ provider: row.provider, outcome: outcome.kind });
-    if (outcome.kind === 'granted') {
-      const pair = pairOf(deps, provider, row, secrets, outcome);
-      return await storePair(
-        deps,
-        row,
-        { ...pair, fence, unauthorized: refreshing.cause === '401' },
-        refreshing,
-      );
-    }
-    const refusal = secrets.kind === 'authorizationCode' ? outcome : asCustomers(outcome);
-    if (refusal.kind === 'revoked') return await condemn(deps, row, fence, refusal.message);
-    throw refusalOf(refusal, provider);
+    return await renewWith(deps, row, secrets, { fence, ...refreshing });
   } catch (error) {
     await releaseRefreshLease(ground.database, key, fence).catch((cause: unknown) => {
       ground.log.warn(
@@ -192,6 +174,36 @@ async function refreshUnder(
   } finally {
     clearInterval(extending);
   }
+}
+
+/** Asks with the secrets, then with what is left of them when they are refused. Only the last refusal condemns. */
+async function renewWith(
+  deps: RefreshDeps,
+  row: ConnectionRow,
+  secrets: Secrets,
+  under: Refreshing & Pick<Refreshed, 'fence'>,
+): Promise<ConnectionRow> {
+  const { ground, catalog } = deps;
+  const { fence, cause } = under;
+  const key: ConnectionKey = [row.project_id, row.id];
+  const provider = catalog.get(row.provider);
+  const renewal = await renewalOf(deps.projects, provider, row, secrets);
+  if ('without' in renewal) return condemn(deps, row, fence, renewal.without);
+  const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
+  const outcome = await requestToken(ground, provider, place, renewal.client, renewal.grant);
+  if (outcome.kind === 'granted') crashPoint('after-refresh');
+  tokenRefreshes.in(ground.metrics).inc({ provider: row.provider, outcome: outcome.kind });
+  if (outcome.kind === 'granted') {
+    const pair = pairOf(deps, provider, row, secrets, outcome);
+    return storePair(deps, row, { ...pair, fence, unauthorized: cause === '401' }, under);
+  }
+  const refusal = secrets.kind === 'authorizationCode' ? outcome : asCustomers(outcome);
+  if (refusal.kind !== 'revoked') throw refusalOf(refusal, provider);
+  const left = leftOf(secrets);
+  if (!left) return condemn(deps, row, fence, refusal.message);
+  // Each request has the whole lease, and none is made for credentials that were replaced meanwhile.
+  const isOurs = await extendRefreshLease(ground.database, key, { fence, forMs: leaseMs });
+  return isOurs ? renewWith(deps, row, left, under) : readBack(deps, key, row.generation);
 }
 
 type Pair = Omit<Refreshed, 'fence' | 'unauthorized' | 'issuedAgoMs' | 'expiresInMs'> & {

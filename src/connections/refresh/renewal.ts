@@ -37,4 +37,11 @@ export async function renewalOf(
   return { client: app, grant: refreshGrant(secrets.refreshToken) };
 }
 
+/** What may still renew a connection when these are refused: a user name and a password hold when a refresh token is over. */
+export function leftOf(secrets: Secrets): Secrets | undefined {
+  if (secrets.kind !== 'password' || secrets.refreshToken === undefined) return undefined;
+  const { refreshToken: _over, ...left } = secrets;
+  return left;
+}
+
 const noRefreshToken = 'The provider no longer accepts the access token, and there is no refresh token.';
