@@ -6,6 +6,7 @@ import { createHttpServer, type HttpServer } from './kit/http/server.ts';
 import type { Logger } from './kit/log.ts';
 import { problem, type Problem } from './kit/problem.ts';
 import { sleep } from './kit/retry.ts';
+import { goOnPromoted } from './restore.ts';
 import type { Say } from './say.ts';
 import { listening } from './taken-port.ts';
 
@@ -78,7 +79,7 @@ export async function untilResumed(
 async function waitFor(database: Database, failoverMs: number, log: Logger): Promise<Wait | undefined> {
   const { verdict } = await lookAtLineage(database, { failoverMs });
   if ('recovering' in verdict) return recovering;
-  if ('promoted' in verdict) log.warn('the database was recovered a moment ago: a replica was promoted');
+  if ('promoted' in verdict) await goOnPromoted(database, log);
   return 'held' in verdict ? heldBy(verdict.held) : undefined;
 }
 

@@ -32,7 +32,7 @@ import { assertReady } from './kit/db/readiness.ts';
 import { isDatabaseAway, originOf, refusingStates, sqlState } from './kit/db/faults.ts';
 import { assertKeepsSessions } from './kit/db/sessions.ts';
 import { watchSkew } from './kit/db/skew.ts';
-import { holdRestored, resumeRestored } from './restore.ts';
+import { goOnPromoted, holdRestored, resumeRestored } from './restore.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { createSay } from './say.ts';
 import { listen, type Surfaces } from './server.ts';
@@ -348,7 +348,7 @@ function watchRestores({ ground: { database } }: App, { failoverMs }: Config, lo
         log.fatal({ why }, 'the database was restored; this node ends, and is held when it starts again');
         process.exit(1);
       },
-      promoted: () => log.warn('the database was recovered a moment ago: a replica was promoted'),
+      promoted: () => void goOnPromoted(database, log),
     },
   );
 }

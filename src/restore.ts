@@ -1,6 +1,7 @@
 import { doubtWrites, type Doubted } from './actions/write/index.ts';
 import { countLapsedTokens } from './connections/index.ts';
-import { openDatabase } from './kit/db/database.ts';
+import { raiseMessageNumbers } from './deliveries/index.ts';
+import { openDatabase, type Queryable } from './kit/db/database.ts';
 import { acceptDatabase, holdDatabase, judgeLineage, readLineageOf } from './kit/db/lineage.ts';
 import type { Logger } from './kit/log.ts';
 import { createMetrics } from './kit/metrics.ts';
@@ -49,11 +50,20 @@ export async function resumeRestored(
       const doubted = await doubtWrites({ database, log, metrics: createMetrics() });
       for (const line of describe(doubted, await countLapsedTokens(database))) say(line);
     }
+    await raiseMessageNumbers(database);
     await acceptDatabase(database);
     say(`The nodes go on with ${name}.`);
   } finally {
     await database.close();
   }
+}
+
+/** A replica goes on in place of its primary, which may have numbered messages that are not known here. */
+export async function goOnPromoted(database: Queryable, log: Logger): Promise<void> {
+  log.warn('the database was recovered a moment ago: a replica was promoted');
+  await raiseMessageNumbers(database).catch((error: unknown) =>
+    log.error({ err: error }, 'tables may refuse messages until svc restore hold and resume were run'),
+  );
 }
 
 function describe(

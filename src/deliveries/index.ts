@@ -7,6 +7,7 @@ export { createMessageKeeper, messagePartitions } from './keeper.ts';
 export { notificationRoutes } from './notifications/index.ts';
 export { knownForMs } from './known.ts';
 export { cutMessages, type Envelope, type MessageEntry, type NewMessage } from './messages.ts';
+export { raiseMessageNumbers } from './store/message-numbers.ts';
 export { keepMessages, messageColumns, messageParts, type StartedMessage } from './store/messages.ts';
 export { portableDeliveries } from './portable-store.ts';
 export { replayRoutes } from './replay/routes.ts';

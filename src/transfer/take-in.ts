@@ -6,6 +6,7 @@ import {
   untilRenewed,
   type Replaced,
 } from '../connections/index.ts';
+import { raiseMessageNumbers } from '../deliveries/index.ts';
 import { doneBefore, record } from '../events/index.ts';
 import type { AuditAction } from '../events/audit/schema.ts';
 import type { Queryable } from '../kit/db/database.ts';
@@ -51,6 +52,7 @@ export async function takeIn(
     replaced = await holdAllReplaced(tx, projectId, content);
     written = await writeIn(tx, projectId, content, { vault, isFormerMove, replaced });
     if (dryRun) throw new DryRun();
+    await raiseMessageNumbers(tx);
     const details = { created: written.created, replaced: written.replaced };
     await record(tx, { projectId, action: 'project.imported', targetId: projectId, details });
   };

@@ -6,6 +6,7 @@ import {
   takeBackConnections,
   unendedGroups,
 } from '../connections/index.ts';
+import { raiseMessageNumbers } from '../deliveries/index.ts';
 import { record } from '../events/index.ts';
 import { mayBeDone } from '../kit/db/deeds.ts';
 import { originOf } from '../kit/db/faults.ts';
@@ -167,6 +168,8 @@ function halfMoved(error: Problem): Problem {
 async function undoExport(deps: Deps, projectId: string): Promise<number> {
   const back = await deps.database.transaction(async (tx) => {
     const ids = await takeBackConnections(tx, projectId);
+    // Where the file came in, messages may have been made.
+    await raiseMessageNumbers(tx);
     const details = { connections: ids.length };
     await record(tx, { projectId, action: 'project.takenBack', targetId: projectId, details });
     return ids;

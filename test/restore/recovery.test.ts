@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChild, untilReady, type Child } from '../../scripts/child.ts';
+import { openDatabase } from '../../src/kit/db/database.ts';
 import { freePort } from '../free-port.ts';
 import { createPostgres, findPostgres, follow, promote, type PostgresServer } from '../postgres-server.ts';
 import { envOf, operate } from './operator.ts';
@@ -86,8 +87,14 @@ describe.skipIf(!bin)('test/restore/recovery (skipped where there is no pg_baseb
     const next = await replica();
     const node = await start(next.url, { SVC_FAILOVER_MS: '600000' });
     await says(node, 'in recovery');
+    const before = Date.now();
     await promote(next);
     await says(node, 'svc is ready');
     expect(node.child.said()).toContain('a replica was promoted');
+    // Greater numbers than those of messages that the replica had not received.
+    const database = openDatabase({ url: next.url, poolSize: 1, applicationName: 'svc test' });
+    const [row] = await database.raw('SELECT last_value::float8 AS latest FROM message_seq');
+    expect(row?.['latest']).toBeGreaterThan(before * 1_000);
+    await database.close();
   }, 90_000);
 });

@@ -31,6 +31,14 @@ describe('a database of the release before', () => {
     expect(await upgrade(test)).toEqual([]);
   }, 60_000);
 
+  it('numbers its messages from the time on, and so above those of any server that a project was on before', async () => {
+    test = await released();
+    const before = Date.now();
+    await upgrade(test);
+    const [row] = await test.database.raw('SELECT last_value::float8 AS latest FROM message_seq');
+    expect(row?.['latest']).toBeGreaterThan(before * 1_000);
+  }, 60_000);
+
   it('is refused when it is of a release before that', async () => {
     test = await released();
     await test.database.raw(`DELETE FROM migrations WHERE version > 20`);
