@@ -212,7 +212,7 @@ export async function createApp(config: Config, url: string, log: Logger): Promi
   return app;
 }
 
-async function closeApp(app: App, changes: { close(): void }): Promise<void> {
+async function closeApp(app: App, changes: { close(): Promise<void> }): Promise<void> {
   const { ground, projects, people, connections, installations, operations, deliveries, writes } = app;
   await Promise.all([writes.close(), deliveries.close()]);
   // Whoever asked for something to be queued was answered, or is gone.
@@ -221,7 +221,7 @@ async function closeApp(app: App, changes: { close(): void }): Promise<void> {
   await connections.close();
   await people.close();
   await projects.close();
-  changes.close();
+  await changes.close();
   await ground.egress.close();
   await ground.database.close();
 }

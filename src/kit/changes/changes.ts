@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { Logger } from '../log.ts';
 import { changesChannel, watchChannel } from './channels.ts';
 import { createPast, type Past } from './past.ts';
-import { createTeller, everyMs } from './teller.ts';
+import { createTeller, everyMs, everything, type Teller } from './teller.ts';
 import { createWatched, messagesOf, type Watched } from './watched.ts';
 import { merged, readBatch, type Batch } from './wire.ts';
 
@@ -13,7 +13,8 @@ import { merged, readBatch, type Batch } from './wire.ts';
 export interface Changes {
   /** Calls back at most once in a quarter of a second. `lastId`: the last that the watcher has seen. Answers how to stop. */
   watch(projectId: string, lastId: string | undefined, heard: Heard): () => void;
-  close(): void;
+  /** Tells what is not told yet. */
+  close(): Promise<void>;
 }
 
 /** Undefined: something may have changed that is not told; look at everything again. */
@@ -39,6 +40,9 @@ interface Topic {
 interface State {
   topics: Map<string, Topic>;
   watched: Watched;
+  teller: Teller;
+  /** Since anything was heard, something changed at which nobody was known to look. */
+  isQuiet: boolean;
   past: Past;
   announcedAt: number;
   announce(projectIds: readonly string[]): void;
@@ -53,6 +57,8 @@ export function createChanges(
   const state: State = {
     topics: new Map(),
     watched: createWatched(),
+    teller,
+    isQuiet: false,
     past: createPast(),
     announcedAt: performance.now(),
     announce(projectIds) {
@@ -61,9 +67,11 @@ export function createChanges(
   };
   onTold((projectId, change) => {
     if (state.watched.has(projectId)) teller.tell(projectId, change);
+    else state.isQuiet = true;
   });
   const stops = [
     notices.listen(watchChannel, (text) => {
+      if (text !== undefined) state.isQuiet = false;
       if (text === undefined) send(watchChannel, question).catch(() => undefined);
       else if (text === question) state.announce([...state.topics.keys()]);
       else state.watched.heard(text.split(','));
@@ -74,9 +82,9 @@ export function createChanges(
   announcing.unref();
   return {
     watch: (projectId, lastId, heard) => watch(state, projectId, lastId, heard),
-    close() {
+    async close() {
       clearInterval(announcing);
-      teller.close();
+      await teller.close();
       for (const stop of stops) stop();
       for (const { rest } of state.topics.values()) clearTimeout(rest);
       state.topics.clear();
@@ -93,8 +101,9 @@ function announceAll(state: State): void {
 }
 
 function hear(state: State, text: string | undefined): void {
-  // Listening began, again perhaps: nobody knows what was told before.
-  if (text === undefined) return lookAgain(state);
+  if (text === undefined) return begin(state);
+  state.isQuiet = false;
+  if (text === everything) return lookAgain(state);
   const batch = readBatch(text);
   if (!batch) return;
   state.past.add(batch, text.length);
@@ -102,6 +111,13 @@ function hear(state: State, text: string | undefined): void {
   if (!topic) return;
   topic.waiting.push(batch);
   if (!topic.rest) pass(topic);
+}
+
+/** Listening began, again perhaps: nobody knows what was told before, and who has looked since then at what changed here. */
+function begin(state: State): void {
+  if (state.isQuiet) state.teller.miss();
+  state.teller.makeUp();
+  lookAgain(state);
 }
 
 function pass(topic: Topic): void {

@@ -112,6 +112,26 @@ describe('src/kit/db/database', () => {
     },
   );
 
+  it('tells what a transaction changed also where the answer to its commit was lost, and not where it did not arrive', async () => {
+    const wire = await startForwarder(test.url);
+    const database = openDatabase({ url: wire.url, poolSize: 1, applicationName: 'test' });
+    const told: string[] = [];
+    database.onTold((projectId, { id }) => void told.push(`${projectId} ${id}`));
+    const change = (id: string): Promise<void> =>
+      database.transaction(async (tx) => {
+        tx.tell('p', { type: 'operation', id });
+        await tx.rows(backend);
+      });
+    wire.loseCommit();
+    await expect(change('unsaid')).rejects.toMatchObject({ code: 'database-unavailable' });
+    wire.breakAt(backend.text);
+    await expect(change('undone')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await change('done');
+    expect(told).toEqual(['p unsaid', 'p done']);
+    await database.close();
+    await wire.close();
+  });
+
   it.each(['25006', '53100'])('says that it takes no changes where it answers so (%s)', async (state) => {
     const wire = await startForwarder(test.url);
     const database = openDatabase({ url: wire.url, poolSize: 1, applicationName: 'test' });

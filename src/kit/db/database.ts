@@ -10,6 +10,7 @@ import {
 } from 'pg';
 import type { Change } from '../changes/wire.ts';
 import { parseJson } from '../json.ts';
+import { Problem } from '../problem.ts';
 import { sleep } from '../retry.ts';
 import {
   asProblem,
@@ -17,6 +18,7 @@ import {
   isDatabaseAway,
   isOutage,
   isRefused,
+  isUnsaid,
   NotAsked,
   originOf,
   refusingStates,
@@ -35,7 +37,7 @@ import type { Statement } from './statement.ts';
 /** Anything that runs statements: the pool, or one open transaction. */
 export interface Queryable {
   rows<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
-  /** Tells those who look at the project of a change; in a transaction once that is committed. */
+  /** Tells those who look at the project of a change; in a transaction once that is, or may be, committed. */
   tell(projectId: string, change: Change): void;
 }
 
@@ -162,11 +164,16 @@ export function openDatabase(options: DatabaseOptions): Database {
       const tell: Tell = (...change) => void changes.push(change);
       let isChange = false;
       const onChange = (): void => void (isChange = true);
+      const tellAll = (): void => changes.forEach((change) => told(...change));
       const result = await inTransaction(pool, wire, (client) =>
         work({ rows: (statement, values) => run({ client, wire, onChange }, statement, values), tell }),
-      );
+      ).catch((error: unknown) => {
+        // It may be committed.
+        if (error instanceof Problem && isUnsaid(error)) tellAll();
+        throw error;
+      });
       if (isChange) noteDone();
-      for (const change of changes) told(...change);
+      tellAll();
       return result;
     },
     pool: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
