@@ -148,6 +148,8 @@ export interface ResolveAbility {
   createdPrecisionMs: number;
   /** The most values of one read. */
   valuesPerRead: number;
+  /** The most characters of the path of one read, where it holds the values: fewer are asked for at once where it would be longer. */
+  longestPath?: number;
   /** The best one first. `description` is missing where the provider does not describe the object. */
   uniqueFields(objectName: string, description: ObjectDescription | undefined): readonly UniqueField[];
   /** Why no record can be looked for by the value; where it is missing, any value will do. */

@@ -3,6 +3,9 @@ import { invalidCall, type Failure } from '../failure.ts';
 /** The API version of every call; Salesforce serves v31.0 and later. */
 export const dataApi = '/services/data/v60.0';
 
+/** Salesforce takes a URL of about 16 KB; half of that fits any proxy in between. */
+export const longestPath = 8_000;
+
 const apiName = /^[a-z]\w{0,254}$/i;
 /** 15 characters, or 18 with the checksum. */
 const recordId = /^[a-z0-9]{15}(?:[a-z0-9]{3})?$/i;

@@ -16,12 +16,10 @@ import {
 import { bulkBuild, bulkJudge, isBulk, startOfBulk } from './bulk-read.ts';
 import { failureOf } from './failure.ts';
 import { canonicalId } from './ids.ts';
-import { faultOfObjectName, queryPath, retrievePath } from './paths.ts';
+import { faultOfObjectName, longestPath, queryPath, retrievePath } from './paths.ts';
 import { columnsOf, exclusiveSince, literalOf, narrowColumns, quoted, sourceOf, stampField } from './soql.ts';
 
 const largestPage = 2_000;
-// Salesforce takes a URL of about 16 KB; half of that fits any proxy in between.
-const longestPath = 8_000;
 const longestId = 'z'.repeat(18);
 const recordId = /^[a-z0-9]{15}(?:[a-z0-9]{3})?$/i;
 

@@ -3,12 +3,9 @@ import type { ObjectDescription, ResolveAbility, StandingRecord } from '../conne
 import { final, invalidCall, type Failure } from '../failure.ts';
 import { fieldNamed } from '../read.ts';
 import { failureOf } from './failure.ts';
-import { isFieldName, queryPath } from './paths.ts';
+import { isFieldName, longestPath, queryPath } from './paths.ts';
 import { literalOf, quoted } from './soql.ts';
 
-// The query stands in the URL, of which Salesforce takes about 16 KB: a text of a unique field has at most
-// 255 characters.
-const valuesPerRead = 20;
 const fieldsPerRead = 60;
 
 /** A query by equality on an external id or a unique field: SOQL reads the committed rows. */
@@ -20,7 +17,8 @@ export const resolve: ResolveAbility = {
   seesAll: false,
   // Salesforce shows CreatedDate in whole seconds.
   createdPrecisionMs: 1_000,
-  valuesPerRead,
+  valuesPerRead: 20,
+  longestPath,
   uniqueFields(_objectName, description) {
     // Without its time of creation, a new record looks like an older one.
     if (!description?.fields['CreatedDate']) return [];

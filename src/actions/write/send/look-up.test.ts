@@ -129,6 +129,21 @@ describe('src/actions/write/send/look-up', () => {
     },
   );
 
+  test('keys that have no room in one address are looked up in several reads, as a dry run shows', async () => {
+    const records = Array.from({ length: 20 }, (_, n) =>
+      keyed(`${n}`.padEnd(255, 'ж'), { Title: 'T' }, ['Title']),
+    );
+    const { result, requests } = await sim.during(() => execute(by('Ext__c'), records));
+    expect(result).toMatchObject(records.map(() => ({ kind: 'applied', created: true })));
+    const { calls } = dryRun(planOf('upsert', records), 'salesforce');
+    const looks = calls.map(({ path }) => path).filter((path) => path.includes('/query'));
+    expect(looks.length).toBeGreaterThan(1);
+    expect(Math.max(...looks.map((path) => path.length))).toBeLessThan(8_000);
+    expect(pathsOf(requests).map(decodeURIComponent)).toEqual(
+      calls.map(({ path }) => decodeURIComponent(path)),
+    );
+  });
+
   test('a record that stands on a later page of the look is not taken for missing', async () => {
     const rows = Array.from({ length: 2_001 }, () => ({ LastName: 'S', Shared__c: 'of many' }));
     const own = { LastName: 'S', Shared__c: 'of one', Title: 'Filled' };

@@ -23,6 +23,14 @@ export function halvesOf<Item>(list: readonly Item[]): Item[][] {
   return inParts(list, Math.ceil(list.length / 2));
 }
 
+/** Whether so many values make the path of a read too long. */
+export function isTooLong(
+  { longestPath = Infinity }: ResolveAbility,
+  { values, request }: Pick<Look, 'values' | 'request'>,
+): boolean {
+  return values.length > 1 && request.path.length > longestPath;
+}
+
 interface Look {
   values: string[];
   fields: string[];
@@ -38,22 +46,28 @@ export function looksBefore(
 ): ProviderRequest[] {
   const ability = connector.resolve;
   if (!ability) return [];
-  return partsOf(records, connector, ability).map(
-    ({ values, fields }) => lookOf(job, ability, values, fields, description).request,
-  );
+  return partsOf(job, records, connector, ability, description).map(({ request }) => request);
 }
 
 /** What each of these reads asks for. */
 function partsOf(
+  job: WriteJob,
   records: Iterable<PlannedRecord>,
   connector: Connector,
   ability: ResolveAbility,
-): Pick<Look, 'values' | 'fields'>[] {
+  description: ObjectDescription | undefined,
+): Look[] {
   const conditional = [...records].filter(({ onUpdate }) => onUpdate);
   const keys = conditional.map(({ key = '' }) => key);
   const wanted = namesWanted(conditional).filter((name) => !connector.faultOfField?.(name));
+  const fitting = (values: string[], fields: string[]): Look[] => {
+    const look = lookOf(job, ability, values, fields, description);
+    return isTooLong(ability, look) ? halvesOf(values).flatMap((half) => fitting(half, fields)) : [look];
+  };
   return inParts(keys, ability.valuesPerRead).flatMap((values) =>
-    (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).map((fields) => ({ values, fields })),
+    (wanted.length === 0 ? [[]] : inParts(wanted, fieldsPerRead)).flatMap((fields) =>
+      fitting(values, fields),
+    ),
   );
 }
 
@@ -118,7 +132,7 @@ export async function lookUp(
   if (!ability || !described || ![...records.values()].some(({ onUpdate }) => onUpdate)) return undefined;
   if ('failure' in described && described.failure.retryable) return described;
   const description = 'object' in described ? described.object : undefined;
-  const parts = partsOf(records.values(), context.connector, ability);
+  const parts = partsOf(job, records.values(), context.connector, ability, description);
   const refused = unreadable(records.values(), context.connector);
   return readParts(job, ability, parts, refused, context, description);
 }

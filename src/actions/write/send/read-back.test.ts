@@ -83,6 +83,20 @@ describe('src/actions/write/send/read-back', () => {
     expect(requests.filter(({ path }) => path.includes('/query'))).toHaveLength(3);
   });
 
+  test('what was created is looked for in smaller parts where its values have no room in one address', async () => {
+    const startedAt = Date.now();
+    const records = Array.from({ length: 20 }, (_, n): PlannedRecord => ({
+      fields: { LastName: 'S', Shared__c: `${n}`.padEnd(255, '値') },
+    }));
+    const { ids } = await sim.control<{ ids: string[] }>('POST', '/data', {
+      object: 'Contact',
+      records: records.map(({ fields }) => fields),
+    });
+    const { result, requests } = await sim.during(() => look(records, startedAt));
+    expect(result).toMatchObject(ids.map((recordId) => ({ kind: 'applied', recordId })));
+    expect(Math.max(...requests.map(({ path }) => path.length))).toBeLessThan(8_000);
+  });
+
   test('where the case of a value counts, a record is not taken for one whose value differs in it', async () => {
     const startedAt = Date.now();
     const records = ['key', 'KEY', 'Key'].map((Exact__c): PlannedRecord => ({

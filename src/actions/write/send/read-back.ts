@@ -11,7 +11,7 @@ import {
   type StandingRecord,
 } from '../../../providers/index.ts';
 import { sendOrExplain } from '../../send.ts';
-import { halvesOf } from './look-up.ts';
+import { halvesOf, isTooLong } from './look-up.ts';
 import { inParts, weightOf } from './weight.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import {
@@ -195,7 +195,7 @@ function isTold({ verdicts, claimed }: Reader, { at }: Lost, outcome: RecordOutc
 
 const firstPauseMs = 250;
 
-/** `fewer`: the answer does not tell of so many at once, or is too large to be read. */
+/** `fewer`: so many have no room in one read, or its answer does not tell of all or is too large to be read. */
 async function readValues(
   reader: Reader,
   by: string,
@@ -203,9 +203,11 @@ async function readValues(
 ): Promise<Read | Barred | Shut | 'later' | 'fewer'> {
   const { ability, objectName, description, fields, context } = reader;
   const values = [...new Set(part.map(({ search }) => search.value))];
+  const request = ability.build(objectName, by, values, fields);
+  if (isTooLong(ability, { values, request })) return 'fewer';
   for (let attempt = 1; attempt <= context.tries && !context.signal.aborted; attempt++) {
     if (attempt > 1) await sleep(firstPauseMs * 2 ** (attempt - 2), context.signal);
-    const result = await sendOrExplain(context, ability.build(objectName, by, values, fields));
+    const result = await sendOrExplain(context, request);
     const answeredAt = Date.now();
     const read =
       'answer' in result ? ability.judge(by, values, fields, result.answer, description) : undefined;
