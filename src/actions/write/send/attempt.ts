@@ -51,11 +51,13 @@ export async function attemptWrite(
   const lost = toSend.filter(
     (slot) => !reopened.has(slot) && isLost(outcomes.get(slot), markOf(slot) !== undefined),
   );
+  // The record may be that of an attempt before, also where nothing could tell of that.
+  const isFirst = (slot: number): boolean => markOf(slot) === undefined && !before.open.has(slot);
   const verdicts = await look(
     job,
     lost.map((slot) => ({
       record: records[slot] as PlannedRecord,
-      startedAt: markOf(slot) === undefined ? startedAt : acceptedAt,
+      startedAt: isFirst(slot) ? startedAt : acceptedAt,
       quiet: false,
     })),
     { ...context, twice: true },
