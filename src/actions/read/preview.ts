@@ -4,16 +4,12 @@ import { problem, type Problem } from '../../kit/problem.ts';
 import type { Principal } from '../../projects/index.ts';
 import type { Failure, ReadQuery } from '../../providers/index.ts';
 import { anyTimeMs, askableNow } from './askable.ts';
-import type { Associating } from './fetch-associations.ts';
-import type { Caller } from './fetch-page.ts';
-import { alsoOf, fetchLinked, type LinkedPage } from './linked-page.ts';
+import { firstFound } from './first-found.ts';
+import { alsoOf } from './linked-page.ts';
 import { associatingOf, type ReadDeps } from './prepare.ts';
 import { readableObject, type ReadPlace } from './request.ts';
 import type { ReadPreview, ReadPreviewRequest } from './schema.ts';
 import { shapeOf } from './shape.ts';
-
-/** Where a provider is not asked for all filters, one record is looked at, and then whole pages: so many pages in all, since HubSpot takes five searches in a second. */
-const mostPages = 3;
 
 /**
  * Reads one record by a config that nobody saved, in the form in which it would be delivered. Nothing is delivered, and no
@@ -39,11 +35,10 @@ export async function previewRead(
   if (refused) throw problemOf(refused);
   const associating = associatingOf(target, asked);
   const caller = { read, client, mayStillSend: () => true };
-  const { page, associated } = await firstFound(
-    caller,
-    associating && { ...associating, isCompared: false },
-    query,
-  );
+  const linking = associating && { ...associating, isCompared: false };
+  const fetched = await firstFound(caller, linking, { ...query, limit: 1 });
+  if ('failure' in fetched) throw problemOf(fetched.failure);
+  const { page, associated } = fetched;
   const [found] = page.records;
   const shown = { ...namesOf(asked), missingFields: shape.missing };
   if (!found) return { ...shown, result: [], ...(page.next === undefined ? {} : { hasMore: true }) };
@@ -56,23 +51,6 @@ export async function previewRead(
   });
   const also = associating && associated ? alsoOf(associating, associated)(found.id) : {};
   return { ...shown, recordId: found.id, result: [{ ...shape.entryOf(found), ...also }] };
-}
-
-/** The first page with a record that passes the filters, or the last one that was looked at. */
-async function firstFound(
-  caller: Caller,
-  associating: Associating | undefined,
-  query: ReadQuery,
-): Promise<LinkedPage> {
-  let cursor = caller.read.begin(query, false);
-  for (let pages = 1; ; pages += 1) {
-    const asked = pages === 1 ? { ...query, limit: 1 } : { ...query };
-    const fetched = await fetchLinked(caller, { associating }, asked, cursor);
-    if ('failure' in fetched) throw problemOf(fetched.failure);
-    const { records, next } = fetched.page;
-    if (records.length > 0 || next === undefined || pages === mostPages) return fetched;
-    cursor = next;
-  }
 }
 
 function namesOf({ deliveredAs, objectName }: EffectiveReadObject): {

@@ -182,7 +182,8 @@ export function searchRoutes(deps: ReadDeps): (server: HttpServer) => Promise<vo
       schema: {
         operationId: 'searchRecords',
         summary: 'Find records by the values of their fields',
-        description: 'Asks the provider for one page of the records that pass all filters.',
+        description:
+          'Answers the first page of the provider with records that pass all filters. Filters that the provider is not asked for (HubSpot takes three, and none for objects without a time of change) are applied to its first three pages at the most; `hasMore` says that more may come behind what was looked at.',
         tags,
         params: Type.Object(integration, closed),
         querystring: Type.Object(

@@ -213,8 +213,17 @@ const FoundRecord = Type.Object(
 
 export const SearchResult = Type.Object(
   {
-    results: Type.Array(FoundRecord, { description: 'One page of the provider.' }),
+    results: Type.Array(FoundRecord, {
+      description:
+        'Those of one page of the provider that pass the filters; empty where none does of all that were looked at.',
+    }),
     result: Type.Array(FoundRecord, { description: 'The same.' }),
+    hasMore: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'Not all records were looked at: more that pass the filters may come behind those, also where nothing was found.',
+      }),
+    ),
   },
   { ...closed, title: 'SearchResult' },
 );

@@ -5,13 +5,13 @@ import type { Principal } from '../../projects/index.ts';
 import { fieldNamed, type Failure, type ObjectDescription, type ReadQuery } from '../../providers/index.ts';
 import { decideFor, refuseDead } from '../target.ts';
 import { anyTimeMs, askableNow } from './askable.ts';
-import { fetchPage } from './fetch-page.ts';
+import { firstFound } from './first-found.ts';
 import type { ReadDeps } from './prepare.ts';
 import { readableObject } from './request.ts';
 import type { SearchRequest, SearchResult } from './schema.ts';
 import { shapeOf } from './shape.ts';
 
-/** One page of records that pass the filters, mapped as they are delivered. */
+/** The first page of records that pass the filters, mapped as they are delivered. */
 export async function searchRecords(
   deps: ReadDeps,
   principal: Principal,
@@ -30,16 +30,11 @@ export async function searchRecords(
   const query: ReadQuery = { object, fields: shape.fields, until, filters, deleted: false };
   const refused = read.refusal(query);
   if (refused) throw problemOf(refused);
-  const fetched = await fetchPage(
-    { read, client, mayStillSend: () => true },
-    query,
-    read.begin(query, false),
-  );
+  const fetched = await firstFound({ read, client, mayStillSend: () => true }, undefined, query);
   if ('failure' in fetched) throw problemOf(fetched.failure);
-  const results = fetched.page.records.map((record) =>
-    Object.assign({ id: record.id }, shape.entryOf(record)),
-  );
-  return { results, result: results };
+  const { records, next } = fetched.page;
+  const results = records.map((record) => Object.assign({ id: record.id }, shape.entryOf(record)));
+  return { results, result: results, ...(next === undefined ? {} : { hasMore: true }) };
 }
 
 type FilterValue = SearchRequest['fieldFilters'][number]['value'];

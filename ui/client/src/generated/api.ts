@@ -2383,7 +2383,7 @@ export interface paths {
         put?: never;
         /**
          * Find records by the values of their fields
-         * @description Asks the provider for one page of the records that pass all filters.
+         * @description Answers the first page of the provider with records that pass all filters. Filters that the provider is not asked for (HubSpot takes three, and none for objects without a time of change) are applied to its first three pages at the most; `hasMore` says that more may come behind what was looked at.
          *
          *     Scopes: `full`, `develop`, `read`.
          */
@@ -5466,10 +5466,15 @@ export interface components {
         };
         /** SearchResult */
         SearchResult: {
-            /** @description One page of the provider. */
+            /** @description Those of one page of the provider that pass the filters; empty where none does of all that were looked at. */
             results: components["schemas"]["FoundRecord"][];
             /** @description The same. */
             result: components["schemas"]["FoundRecord"][];
+            /**
+             * @description Not all records were looked at: more that pass the filters may come behind those, also where nothing was found.
+             * @enum {boolean}
+             */
+            hasMore?: true;
         };
         /**
          * SecondFactorAsked
