@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
-import { createHarness, type Harness } from '../../installations/harness.fixture.ts';
+import { createHarness, manifest, type Harness } from '../../installations/harness.fixture.ts';
 import type { Database } from '../../kit/db/database.ts';
 import type { Statement } from '../../kit/db/statement.ts';
 import type { Ground } from '../../kit/ground.ts';
@@ -47,8 +47,10 @@ describe('actions/read/feeds', () => {
   };
   const feeds = async (): Promise<string[]> =>
     (await list(on.ground.database, at.projectId, at.installationId)).map(({ object }) => object);
-  const addCompanies = async (): Promise<void> => {
-    const installation = { config: { content: { read: { objects: { companies } } } } };
+  const addCompanies = async (more = {}): Promise<void> => {
+    const installation = {
+      config: { content: { read: { objects: { companies: { ...companies, ...more } } } } },
+    };
     const updateMask = ['config.content.read.objects.companies'];
     const saved = await on.call('PATCH', `${place}?skipSampling=true`, { updateMask, installation });
     expect([saved.status, saved.json.code]).toEqual([200, undefined]);
@@ -202,6 +204,36 @@ describe('actions/read/feeds', () => {
     ).toEqual(before);
     for (const table of ['read_seen', 'read_link'])
       expect(await database.raw(`SELECT FROM ${table} WHERE ${ofInstallation()}`)).toEqual([]);
+  });
+
+  it('begins the history with its object, where a deploy took that away before the connection became another', async () => {
+    const history = { defaultPeriod: { fullHistory: true } };
+    const companiesOf = async () => {
+      await followAll();
+      const rows = await list(on.ground.database, at.projectId, at.installationId);
+      return rows.find(({ object }) => object === 'companies');
+    };
+    const deploy = async (sourceYaml: string) => {
+      const deployed = await on.call('PUT', '/integrations:batch?destructive=true', { sourceYaml });
+      expect(deployed.status).toBe(200);
+    };
+    const without = manifest.replace('- objectName: companies', '- objectName: deals');
+    await addCompanies({ backfill: history });
+    const { backfillId: former } = (await companiesOf()) ?? {};
+    await deploy(without);
+    expect(await companiesOf()).toMatchObject({ paused: 'removed', backfillId: former });
+    await moveOver('while it was taken away');
+    expect(await companiesOf()).toMatchObject({ paused: 'removed', backfillId: null });
+    await deploy(manifest);
+    const { backfillId: begun } = (await companiesOf()) ?? {};
+    expect(begun).toEqual(expect.any(String));
+    expect(await on.ground.database.raw(`SELECT type, since FROM read_run WHERE id = '${begun}'`)).toEqual([
+      { type: 'backfill', since: null },
+    ]);
+    await deploy(without);
+    await companiesOf();
+    await deploy(manifest);
+    expect(await companiesOf()).toMatchObject({ paused: null, backfillId: begun });
   });
 
   it('begins anew also by a node of the release before, which knows of no connection of a feed', async () => {

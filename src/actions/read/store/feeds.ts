@@ -146,7 +146,10 @@ const upsertFeeds = statement(
     FROM unnest($3::text[], $4::text[], $5::float8[], $6::float8[], $7::boolean[], $8::text[], $9::text[], $10::text[])
       AS i(object_name, schedule, tick_ms, due_ms, removed, kind, targets, object)),
   resting AS (
-    SELECT EXISTS (SELECT FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'installation') AS is)
+    SELECT EXISTS (SELECT FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'installation') AS is),
+  unread AS MATERIALIZED (
+    SELECT object, kind FROM read_feed WHERE project_id = $1 AND installation_id = $2 AND paused = 'removed'
+      AND watermark = started_at AND last_run_id IS NULL AND backfill_id IS NULL)
   INSERT INTO read_feed AS f (project_id, installation_id, object, kind, targets, object_name, schedule, tick_at, next_at, started_at,
     watermark, connection_id, paused, paused_at)
   SELECT $1, $2, w.object, w.kind, w.targets, w.object_name, w.schedule, w.tick_at, w.next_at,
@@ -162,10 +165,11 @@ const upsertFeeds = statement(
     tick_at = CASE WHEN ${isSame} THEN coalesce(f.tick_at, excluded.tick_at)
       ELSE excluded.tick_at END,
     next_at = CASE WHEN ${isSame} THEN f.next_at ELSE excluded.next_at END
-  RETURNING object_name AS "objectName", kind, ${msOf('started_at')} AS "startedAt", xmax = 0 AS "isNew"`,
+  RETURNING object_name AS "objectName", kind, ${msOf('started_at')} AS "startedAt",
+    xmax = 0 OR EXISTS (SELECT FROM unread u WHERE u.object = f.object AND u.kind = f.kind) AS "isNew"`,
 );
 
-/** Answers with the feeds, and which of them are new. */
+/** Answers with the feeds, and which of them are new: also those that were removed before anything was read by them. */
 export function upsert(
   tx: Queryable,
   { projectId, installationId, connectionId }: FeedPlace & { connectionId: string },
