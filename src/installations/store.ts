@@ -61,10 +61,10 @@ const holdConnection = statement(
   `SELECT status, moved_at IS NOT NULL AS is_moved FROM connection WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
 );
 
-// The same for its integration.
+// The same for its integration, which is not revised meanwhile either: a deploy notes and counts what is installed when it is made.
 const holdIntegration = statement(
   'installations_hold_integration',
-  `SELECT FROM integration WHERE project_id = $1 AND id = $2 FOR KEY SHARE`,
+  `SELECT FROM integration WHERE project_id = $1 AND id = $2 FOR SHARE`,
 );
 
 const insert = statement(
@@ -160,7 +160,7 @@ export async function heldConnection(
   return (await tx.rows<{ status: ConnectionStatus; is_moved: boolean }>(holdConnection, [projectId, id]))[0];
 }
 
-/** False when the integration is gone. It does not go until the transaction ends. */
+/** False when the integration is gone. It does not go, and no deploy revises it, until the transaction ends. */
 export async function heldIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
   return (await tx.rows(holdIntegration, [projectId, id])).length > 0;
 }

@@ -184,7 +184,7 @@ export const portableProject: readonly Portable[] = [
     },
     called: 't.name',
     only: [{ same: 'o.name = r.name', name: 'r.name', reason: nameTaken }],
-    held: true,
+    held: 'SHARE',
   }),
   portable({
     kind: 'revisions',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../../simulator/hubspot/index.ts';
 import { createHarness, manifest, type Harness } from '../../installations/harness.fixture.ts';
 import type { Database } from '../../kit/db/database.ts';
-import type { Statement } from '../../kit/db/statement.ts';
+import { statement, type Statement } from '../../kit/db/statement.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { createOperations, type Operations } from '../../operations/index.ts';
 import { followChanges, followOne } from './feeds.ts';
@@ -91,9 +91,9 @@ describe('actions/read/feeds', () => {
       database.transaction((tx) =>
         work({
           ...tx,
-          rows: async <Row>(statement: Statement, values?: readonly unknown[]) => {
-            const rows = await tx.rows<Row>(statement, values);
-            if (statement.name !== 'installations_load_targets') return rows;
+          rows: async <Row>(asked: Statement, values?: readonly unknown[]) => {
+            const rows = await tx.rows<Row>(asked, values);
+            if (asked.name !== 'installations_load_targets') return rows;
             read.resolve();
             await gate.promise;
             return rows;
@@ -332,5 +332,31 @@ describe('actions/read/feeds', () => {
       limit: null,
     });
     expect(rows.map(({ records }) => records.objectName)).toEqual(['İ']);
+  });
+
+  it('follows what a deploy brings that was about to commit when the installation was made', async () => {
+    const { database } = on.ground;
+    await database.raw(`
+      CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
+      CREATE TRIGGER held BEFORE INSERT ON audit_log FOR EACH ROW WHEN (NEW.action = 'deploy.done') EXECUTE FUNCTION held()`);
+    const waiting = () =>
+      database.raw(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+    const always = ['enabled: always', 'requiredFields: [{ fieldName: name }]', 'schedule:'];
+    const sourceYaml = manifest.replace('schedule:', always.join('\n          '));
+    const acting: Promise<unknown>[] = [];
+    await database.transaction(async (tx) => {
+      await tx.rows(statement('test_hold_deploy', 'SELECT pg_advisory_xact_lock(1)'));
+      acting.push(on.call('PUT', '/integrations:batch', { sourceYaml }));
+      await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+      acting.push(install());
+      await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
+      await followAll();
+    });
+    expect(await Promise.all(acting)).toMatchObject([{ status: 200 }, undefined]);
+    await database.raw('DROP TRIGGER held ON audit_log');
+    await followAll();
+    expect(await feeds()).toEqual(['companies', 'contacts']);
   });
 });

@@ -92,8 +92,8 @@ export interface PortableDeclaration {
   given?: Readonly<Record<string, string>>;
   sealed?: { column: string; place: (projectId: string, id: string) => string; shape: TSchema };
   only?: readonly Only[];
-  /** Those that are there stay until what names them is there, too. */
-  held?: true;
+  /** Those that are there stay until what names them is there, too; with SHARE as they are. */
+  held?: 'KEY SHARE' | 'SHARE';
   /** What a row that is there is called: SQL over the row `t`. */
   called?: string;
   /** Which rows that are there give way to one of the same key. */
@@ -132,7 +132,7 @@ export function portable(declared: PortableDeclaration): Portable {
   const { kind, sealed } = declared;
   const read = readText(declared);
   const write = writeText(declared);
-  const hold = declared.held && holdText(declared);
+  const hold = declared.held && holdText(declared, declared.held);
   const over = overText(declared);
   const replace = replaceText(declared);
   const differ = differText(declared);
@@ -268,13 +268,13 @@ function writeText(declared: PortableDeclaration): Statement {
 }
 
 /** One that is being deleted is waited for, and comes in anew. */
-function holdText(declared: PortableDeclaration): Statement {
+function holdText(declared: PortableDeclaration, strength: string): Statement {
   const { kind, table, key } = declared;
   const order = Object.keys(key).map((column) => `t.${column}`);
   return statement(
     `portable_hold_${kind}`,
     `SELECT FROM json_populate_recordset(NULL::${table}, $2::json) r
-     JOIN ${table} t ON ${isSame(declared)} ORDER BY ${order.join(', ')} FOR KEY SHARE OF t`,
+     JOIN ${table} t ON ${isSame(declared)} ORDER BY ${order.join(', ')} FOR ${strength} OF t`,
   );
 }
 

@@ -176,8 +176,7 @@ async function deploy(
   const unknown = await findStrange(deps, projectId, manifest, only);
   const { revised, ...deployed } = await deps.database.transaction(async (tx) => {
     await store.lockDeploys(tx, projectId);
-    const terms = { destructive, only, at: await store.transactionTime(tx) };
-    const plan = planOrRefuse(manifest, await store.listIntegrations(tx, projectId), check, terms);
+    const { plan, terms } = await planHeld(tx, projectId, { manifest, check, destructive, only });
     const impacts = await findImpacts({ db: tx, projectId, installed: deps.installed }, plan, terms);
     await apply(tx, projectId, plan, destructive);
     await record(tx, { projectId, action: 'deploy.done', targetId: projectId, details: summaryOf(plan) });
@@ -186,7 +185,7 @@ async function deploy(
     return {
       integrations: deployedOf(live, plan, manifest, warnings),
       warnings,
-      revised: plan.integrations.flatMap((step) => (step.change === 'updated' ? [step.live.id] : [])),
+      revised: revisedBy(plan),
     };
   });
   if (revised.length > 0) await Promise.all(deps.afterRevision.map(async (hook) => hook(projectId, revised)));
@@ -201,7 +200,7 @@ async function preview(
 ): Promise<DeployPreview> {
   const { database: db, installed } = deps;
   const { manifest, check } = await readManifest(deps.reader, projectId, text);
-  const terms = { destructive, only, at: await store.transactionTime(db) };
+  const terms = { destructive, only, at: await store.clockTime(db) };
   const plan = planOrRefuse(manifest, await store.listIntegrations(db, projectId), check, terms);
   const { integrations, warnings: impacts } = await showImpacts({ db, projectId, installed }, plan, terms);
   const unknown = await findStrange(deps, projectId, manifest, only);
@@ -279,6 +278,29 @@ function planOrRefuse(
   if ('refusals' in plan) throw refuseManifest(plan.refusals.map((finding) => placed(finding, check)));
   if (plan.integrations.length > 0) return plan;
   throw problem('manifest-invalid', { detail: `The manifest does not hold the integration ${terms.only}.` });
+}
+
+/**
+ * The plan of a deploy, with what it revises held: who installs that meanwhile was there at the time of the deploy, and is counted, or
+ * waits for it and follows what it deploys. What stays the same is held by nobody.
+ */
+async function planHeld(
+  tx: Queryable,
+  projectId: string,
+  { manifest, check, ...options }: { manifest: Manifest; check: ReadManifest } & DeployOptions,
+): Promise<{ plan: DeployPlan; terms: DeployTerms }> {
+  const live = await store.listIntegrations(tx, projectId);
+  const planNow = async (): Promise<{ plan: DeployPlan; terms: DeployTerms }> => {
+    const terms = { ...options, at: await store.clockTime(tx) };
+    return { plan: planOrRefuse(manifest, live, check, terms), terms };
+  };
+  const { plan } = await planNow();
+  await store.holdIntegrationsToRevise(tx, projectId, revisedBy(plan));
+  return planNow();
+}
+
+function revisedBy({ integrations }: DeployPlan): string[] {
+  return integrations.flatMap((step) => (step.change === 'updated' ? [step.live.id] : []));
 }
 
 /** Warnings for what others say is not there. */

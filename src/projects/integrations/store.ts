@@ -82,6 +82,10 @@ const hold = statement(
   'integrations_hold',
   'SELECT FROM integration WHERE project_id = $1 AND id = $2 FOR UPDATE',
 );
+const holdToRevise = statement(
+  'integrations_hold_to_revise',
+  'SELECT FROM integration WHERE project_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR NO KEY UPDATE',
+);
 const remove = statement(
   'integrations_delete',
   'DELETE FROM integration WHERE project_id = $1 AND id = $2 RETURNING id',
@@ -100,7 +104,7 @@ const listRevisionRows = statement(
    SELECT r.id, r.spec_version, r.content, r.created_at, ${followed} FROM listed CROSS JOIN page
      JOIN revision r ON r.project_id = $1 AND r.integration_id = $2 AND r.id = page.id ORDER BY page.place`,
 );
-const now = statement('integrations_now', 'SELECT svc_now() AS now');
+const now = statement('integrations_now', 'SELECT svc_now() + (clock_timestamp() - now()) AS now');
 const lock = statement(
   'integrations_lock',
   `SELECT pg_advisory_xact_lock(hashtextextended('svc:deploy:' || $1, 0))`,
@@ -111,8 +115,8 @@ export async function lockDeploys(tx: Queryable, projectId: string): Promise<voi
   await tx.rows(lock, [projectId]);
 }
 
-/** When this transaction began, by the clock that dates rows. */
-export async function transactionTime(db: Queryable): Promise<string> {
+/** What the clock that dates rows says now, however long ago the transaction began. */
+export async function clockTime(db: Queryable): Promise<string> {
   const [row] = await db.rows<{ now: Date }>(now, []);
   return (row?.now ?? new Date()).toISOString();
 }
@@ -233,6 +237,15 @@ async function insertRevision(
 /** Nobody installs it until the transaction ends; false when it is gone. */
 export async function holdIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
   return (await tx.rows(hold, [projectId, id])).length > 0;
+}
+
+/** Nobody installs them until the transaction ends. Who was at it has committed, and is dated before what the clock says next. */
+export async function holdIntegrationsToRevise(
+  tx: Queryable,
+  projectId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.rows(holdToRevise, [projectId, ids]);
 }
 
 export async function deleteIntegration(tx: Queryable, projectId: string, id: string): Promise<boolean> {
