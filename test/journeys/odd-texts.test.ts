@@ -178,6 +178,19 @@ describe('test/journeys/odd-texts', () => {
     ]);
   });
 
+  it('NUL that YAML escapes is refused by line and column, and the project can be exported', async () => {
+    const sourceYaml = `specVersion: 1.0.0\nintegrations:\n  - name: nul\n    displayName: "\\0"\n    provider: hubspot\n    proxy: { enabled: true }\n`;
+    const answer = await platform.call<ProblemBody>('PUT', '/projects/default/integrations:batch', {
+      sourceYaml,
+    });
+    expect([answer.status, answer.body.issues]).toEqual([
+      422,
+      [expect.objectContaining({ name: 'integrations[0].displayName', line: 4, column: 5 })],
+    ]);
+    const passphrase = 'correct horse battery staple';
+    expect((await platform.call('POST', '/projects/default/exports', { passphrase })).status).toBe(200);
+  });
+
   it('nothing of it reaches a provider', async () => {
     expect(await requestsOf(platform.hubspot)).toEqual([]);
   });

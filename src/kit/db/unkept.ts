@@ -1,4 +1,4 @@
-const unkeptDetail = 'holds a character that cannot be kept: U+0000, or half of a pair of surrogates';
+export const unkeptDetail = 'holds a character that cannot be kept: U+0000, or half of a pair of surrogates';
 
 /** What of a value no column keeps as it is, each by its path. */
 export function unkeptFaults(value: unknown): { name: string; detail: string }[] {
@@ -30,6 +30,7 @@ function unkeptPaths(value: unknown, path = ''): string[] {
   });
 }
 
-function isKept(text: string): boolean {
+/** Whether a column keeps the text as it is. */
+export function isKept(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

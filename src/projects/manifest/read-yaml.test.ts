@@ -116,6 +116,19 @@ integrations:
     expect(source.locate(['a'])).toEqual({ line: 3, column: 1 });
   });
 
+  it.each([
+    ['a value', 'b: "\\0"', ['a', 0, 'b'], 5],
+    ['a value with half of a pair', 'b: "x\\uD800"', ['a', 0, 'b'], 5],
+    ['a value of a list', 'b: [c, "\\x00"]', ['a', 0, 'b', 1], 12],
+    ['a key', '"b\\0c": d', ['a', 0, 'b\0c'], 5],
+    ['a key with half of a pair', '"\\uDC00": d', ['a', 0, '\uDC00'], 5],
+  ])('refuses an escape of what no column keeps, where it stands: %s', (_what, line, path, column) => {
+    const source = readYaml(`a:\n  - ${line}\n`);
+    expect(source.findings).toMatchObject([{ severity: 'error', rule: 'yaml-character', path }]);
+    expect(source.locate(path)).toEqual({ line: 2, column });
+    expect(readYaml('a: "\\uD83D\\uDE00"').findings).toEqual([]);
+  });
+
   it('unfolds aliases, and places what stands in them where it was written', () => {
     const source = readYaml('a: &x\n  k: 1\nb: *x\n');
     expect(source.value).toEqual({ a: { k: 1 }, b: { k: 1 } });

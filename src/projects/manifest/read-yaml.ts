@@ -10,6 +10,7 @@ import {
   type Node,
   type YAMLMap,
 } from 'yaml';
+import { isKept, unkeptDetail } from '../../kit/db/unkept.ts';
 import { failed, type Finding, type Path } from './finding.ts';
 import { lineBreaksKept, yamlFault } from './yaml-faults.ts';
 
@@ -136,7 +137,14 @@ function unfold(node: Node | null, path: Path, state: Unfolding): unknown {
     return anchored(node, values, state);
   }
   if (isMap(node)) return anchored(node, unfoldMap(node, path, state), state);
-  return anchored(node, isScalar(node) ? node.value : null, state);
+  const value = isScalar(node) ? node.value : null;
+  if (typeof value === 'string' && !isKept(value)) state.findings.push(unkept(path));
+  return anchored(node, value, state);
+}
+
+/** YAML has escapes for what JSON bodies are refused for. */
+function unkept(path: Path): Finding {
+  return failed('yaml-character', path, unkeptDetail);
 }
 
 /** An anchor holds from the end of its node on, so that no alias can stand inside of what it names. */
@@ -159,6 +167,7 @@ function unfoldMap(map: YAMLMap, path: Path, state: Unfolding): Record<string, u
     if (entries.has(key))
       state.findings.push(failed('yaml-duplicate-key', child, `the key ${key} stands twice`));
     if (keyNode.range) state.offsets.set(JSON.stringify(child), keyNode.range[0]);
+    if (!isKept(key)) state.findings.push(unkept(child));
     entries.set(key, unfold(pair.value as Node | null, child, state));
   }
   return Object.fromEntries(entries);
