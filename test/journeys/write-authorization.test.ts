@@ -61,24 +61,35 @@ describe('test/journeys/write-authorization', () => {
     expect(await requestsOf(platform.hubspot)).toHaveLength(before);
   });
 
-  it('a token endpoint that refuses without a reason is a provider that is away: nothing was sent, and it may pass', async () => {
-    const other = await install(platform, 'hubspot-crm', 'unexplained');
-    const saidBefore = platform.said().length;
-    const token = { path: '/oauth/2026-03/token', times: 1, fault: { kind: 'status', status: 401 } };
-    const create = (more = {}) =>
-      other.write<ProblemBody>('contacts', { type: 'create', record: { email: email() }, ...more });
-    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
-    await fault(platform.hubspot, token);
-    expect(await create()).toMatchObject({
-      status: 502,
-      body: { code: 'provider-unreachable', retryable: true, detail: expect.stringContaining('status 401') },
-    });
-    await fault(platform.hubspot, token);
-    const queued = await create({ mode: 'asynchronous' });
-    expect(await other.settled(queued.body.operationId ?? '')).toMatchObject({ status: 'success' });
-    expect(await create()).toMatchObject({ status: 200 });
-    expect(platform.said().slice(saidBefore)).not.toContain('"level":50');
-  });
+  it.each([
+    ['without a reason', 'no-reason', { status: 401 }, 'status 401'],
+    [
+      'with a code that nobody explained',
+      'odd-code',
+      { status: 400, body: { error: 'maintenance_mode', error_description: 'Back soon' } },
+      'Back soon (maintenance_mode)',
+    ],
+  ])(
+    'a token endpoint that refuses %s is a provider that is away: nothing was sent, and it may pass',
+    async (_how, group, answer, told) => {
+      const other = await install(platform, 'hubspot-crm', group);
+      const saidBefore = platform.said().length;
+      const token = { path: '/oauth/2026-03/token', times: 1, fault: { kind: 'status', ...answer } };
+      const create = (more = {}) =>
+        other.write<ProblemBody>('contacts', { type: 'create', record: { email: email() }, ...more });
+      await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+      await fault(platform.hubspot, token);
+      expect(await create()).toMatchObject({
+        status: 502,
+        body: { code: 'provider-unreachable', retryable: true, detail: expect.stringContaining(told) },
+      });
+      await fault(platform.hubspot, token);
+      const queued = await create({ mode: 'asynchronous' });
+      expect(await other.settled(queued.body.operationId ?? '')).toMatchObject({ status: 'success' });
+      expect(await create()).toMatchObject({ status: 200 });
+      expect(platform.said().slice(saidBefore)).not.toContain('"level":50');
+    },
+  );
 
   it('some seconds of 401 pass: the connection stays, a queued write is done, and a synchronous one may be repeated', async () => {
     const other = await install(platform, 'hubspot-crm', 'glitch');
