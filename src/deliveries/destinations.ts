@@ -123,8 +123,9 @@ async function disable(
 ): Promise<Row | undefined> {
   const { project_id: projectId, id, name, type } = row;
   const changed = await store.setDestinationStatus(tx, keyOfRow(row), 'disabled', reason);
-  if (!changed) return undefined;
+  // In any case: its lane alone decides whether something is sent.
   await pause(tx, projectId, id, true);
+  if (!changed) return undefined;
   // That of another kind may be a credential, as Slack's is.
   const url = type === 'webhook' ? { url: withoutSecrets(row)['url'] } : {};
   const data = { projectId, destinationId: id, destinationName: name, ...url, reason };
@@ -136,6 +137,13 @@ async function disable(
     told: isTold ? { type: 'destination.webhook.disabled', data: JSON.stringify(data) } : undefined,
   });
   return changed;
+}
+
+/** What is for those of them that are disabled waits: they came in so, and nobody else sees them yet. */
+export async function pauseDisabled(tx: Queryable, projectId: string, ids: Iterable<string>): Promise<void> {
+  const asked = new Set(ids);
+  const disabled = await store.listDestinations(tx, projectId, { state: 'disabled' });
+  for (const { id } of disabled) if (asked.has(id)) await pause(tx, projectId, id, true);
 }
 
 async function create(

@@ -5,6 +5,7 @@ export { createDeliveries, destinationFault, type Deliveries, type FoundDestinat
 export { createDeadLetterTeller } from './dead-letters.ts';
 export { createMessageKeeper, messagePartitions } from './keeper.ts';
 export { notificationRoutes } from './notifications/index.ts';
+export { pauseDisabled } from './destinations.ts';
 export { knownForMs } from './known.ts';
 export { cutMessages, type Envelope, type MessageEntry, type NewMessage } from './messages.ts';
 export { raiseMessageNumbers } from './store/message-numbers.ts';

@@ -6,7 +6,7 @@ import {
   untilRenewed,
   type Replaced,
 } from '../connections/index.ts';
-import { raiseMessageNumbers } from '../deliveries/index.ts';
+import { pauseDisabled, raiseMessageNumbers } from '../deliveries/index.ts';
 import { doneBefore, record } from '../events/index.ts';
 import type { AuditAction } from '../events/audit/schema.ts';
 import type { Queryable } from '../kit/db/database.ts';
@@ -117,6 +117,11 @@ async function writeIn(
   }
   const counts = countsOf(came, content);
   await openWindows(tx, projectId, replaced);
+  await pauseDisabled(
+    tx,
+    projectId,
+    (came['destinations']?.created ?? []).map(({ id }) => id),
+  );
   const again = await deletedBefore(tx, projectId, came);
   // What was deleted since it leaked does not come to life.
   for (const kind of ['apiKeys', 'jwtKeys'] as const)
