@@ -100,7 +100,7 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
     });
   };
   const mappedFields = options.mappedFields ?? (async () => []);
-  const kind = deliveryKind({ ground, known, kinds, mappedFields, disable });
+  const kind = deliveryKind({ ground, known, kinds, context, mappedFields, disable });
   const handOver = createHandOver({ ground, known, kinds, announce }, kind, options);
   return {
     destinations,
@@ -121,7 +121,7 @@ export function createDeliveries(ground: Ground, options: DeliveriesOptions): De
       const row = await destinations.get(projectId, nameOrId);
       const details = { name: row.name };
       await record(database, { projectId, action: 'destination.tested', targetId: row.id, details });
-      const told = await sendTest({ ground, kinds }, row);
+      const told = await sendTest({ ground, kinds, context }, row);
       if (told.success) await endDestinationFailing(database, row);
       return told;
     },

@@ -1,6 +1,6 @@
 import type { Ground } from '../kit/ground.ts';
 import type { Kind, Marked, Ran, WorkContext } from '../lanes/index.ts';
-import type { Delivered, DestinationKind, OpenDestination } from './kind.ts';
+import type { CheckContext, Delivered, DestinationKind, OpenDestination } from './kind.ts';
 import type { KnownDestinations } from './known.ts';
 import { createLines, type Line, type Lines } from './lines.ts';
 import { countDeliveries } from './metrics.ts';
@@ -9,6 +9,7 @@ import { formerIn, openSecretsOnce } from './secrets.ts';
 import { canceled, disablingEnds, forgotten, postponed, settle, type DeliveryEnd } from './settle.ts';
 import { failingForMs } from './destinations.ts';
 import type { DestinationRow } from './store/destinations.ts';
+import { unfit } from './unfit.ts';
 import { loadMessages, type MessageRow } from './store/load.ts';
 import { recordDeliveries } from './store/record.ts';
 
@@ -21,6 +22,7 @@ export interface DeliveryDeps {
   ground: Ground;
   known: Pick<KnownDestinations, 'find'>;
   kinds: ReadonlyMap<string, DestinationKind>;
+  context: CheckContext;
   mappedFields: MappedFields;
   /** Called after the commit, for each destination that is to be disabled. */
   disable(end: Pick<DeliveryEnd, 'projectId' | 'destinationId' | 'disable'>): void;
@@ -81,11 +83,12 @@ async function deliver(
   const delivered = await guarded(deps, item, async () =>
     kind.recordsOnly && outgoing.notificationType
       ? misplaced(row)
-      : kind.deliver(outgoing, openDestination(deps, row), {
+      : (unfit(deps, kind, row) ??
+        kind.deliver(outgoing, openDestination(deps, row), {
           ground: deps.ground,
           signal: context.signal,
           mayStillSend: () => context.mayStillSend(),
-        }),
+        })),
   );
   const timing = { startedAt, latencyMs: performance.now() - began };
   line?.leave(timing.latencyMs);

@@ -83,6 +83,8 @@ export function openDeliveryWorld(
     timeoutMs = 500,
     projectId = newId(),
     leaseMs = 60_000,
+    /** In production, where the operator names no address: the receivers stand for public ones. */
+    production = false,
     kinds = [createWebhook({ timeoutMs })] as readonly DestinationKind[],
   } = {},
 ): DeliveryWorld {
@@ -108,8 +110,8 @@ export function openDeliveryWorld(
     egress: createEgress({ allow: egressAllow, connectTimeoutMs: 1_000 }),
   };
   const deliveries = createDeliveries(ground, {
-    production: false,
-    egressAllow,
+    production,
+    egressAllow: production ? parseAddressRules([]) : egressAllow,
     kinds,
     leaseMs,
   });

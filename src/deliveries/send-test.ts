@@ -3,19 +3,23 @@ import { kindOf, openDestination, type DeliveryDeps } from './delivery-kind.ts';
 import type { OutgoingMessage } from './kind.ts';
 import type { DestinationTest } from './schema.ts';
 import type { DestinationRow } from './store/destinations.ts';
+import { unfit } from './unfit.ts';
 
 /** Sends a message without records, once: nothing of it is kept, and nothing waits for it. */
 export async function sendTest(
-  deps: Pick<DeliveryDeps, 'ground' | 'kinds'>,
+  deps: Pick<DeliveryDeps, 'ground' | 'kinds' | 'context'>,
   row: DestinationRow,
 ): Promise<DestinationTest> {
   const message = testMessageTo(row);
   const began = performance.now();
-  const delivered = await kindOf(deps, row).deliver(message, openDestination(deps, row), {
-    ground: deps.ground,
-    signal: new AbortController().signal,
-    mayStillSend: () => true,
-  });
+  const kind = kindOf(deps, row);
+  const delivered =
+    unfit(deps, kind, row) ??
+    (await kind.deliver(message, openDestination(deps, row), {
+      ground: deps.ground,
+      signal: new AbortController().signal,
+      mayStillSend: () => true,
+    }));
   const base = { messageId: message.id, latencyMs: Math.round(performance.now() - began) };
   if (delivered.kind === 'unsent') return { ...base, success: false, error: 'Nothing was sent.' };
   const { status, answer } = delivered;

@@ -68,6 +68,27 @@ describe('transfer/imported-destinations', () => {
     expect(await enabled()).toBe(1);
   });
 
+  it('nothing is sent in the clear to a destination that came into production from a development', async () => {
+    const id = await create(from, 'mine', mine);
+    const transfer = transferOn(test.database, from.ground);
+    const { file } = await transfer.export({ id: from.projectId, name: 'from' }, { passphrase });
+    const world = openDeliveryWorld(test, { production: true });
+    await transfer.import(world.projectId, { passphrase, file });
+    const { projectId, deliveries } = world;
+    const said = 'Nothing was sent: metadata.url of the destination mine must begin with https://, unless';
+    const error = expect.stringContaining(said) as string;
+    expect(await deliveries.test(projectId, 'mine')).toMatchObject({ success: false, error });
+    await world.work();
+    await world.queue(id, 1);
+    const told = await eventually(
+      () => world.rows('SELECT status, error FROM delivery WHERE project_id = $1', [projectId]),
+      (rows) => rows.length === 1,
+    );
+    expect(told).toEqual([{ status: 'pending', error }]);
+    expect(mine.received).toEqual([]);
+    await world.close();
+  });
+
   it('what is for a destination waits where it is disabled again that a former release took in so', async () => {
     const id = await create(to, 'mine', mine);
     await test.database.raw(`UPDATE destination SET status = 'disabled' WHERE id = '${id}'`);
