@@ -16,7 +16,7 @@ import { describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
 import { createKey, demote, makeFirstKey, makeFirstLink, printLink } from './first-key.ts';
 import { untilResumed } from './held.ts';
-import { listenForHealth, type Health, type HealthListener } from './health.ts';
+import { listenForHealth, type Health } from './health.ts';
 import { watchLineage } from './kit/db/lineage.ts';
 import { noteKeyInUse } from './kit/key-check.ts';
 import { isMigrated } from './kit/db/migrate.ts';
@@ -25,7 +25,6 @@ import { despiteOutages, untilDatabaseAnswers } from './kit/db/wait.ts';
 import { endingCertificates } from './kit/certificates.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
-import type { Worker } from './lanes/index.ts';
 import { Problem } from './kit/problem.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
 import { assertReady } from './kit/db/readiness.ts';
@@ -119,14 +118,13 @@ function stopOnSignal(command: Command, { config, log, health }: Process, stop: 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
-/** What was started, in order, so that it can be stopped; also when the start fails half way. */
+/** What was started, in order, or is being started, so that it can be stopped; also when the start fails half way. */
 interface Running {
-  /** Also while the embedded server is being started. */
   storage?: ReturnType<typeof prepareDatabase>;
   app?: App;
-  worker?: Worker;
-  surfaces?: Surfaces;
-  healthListener?: HealthListener;
+  worker?: ReturnType<typeof startWorker>;
+  surfaces?: Promise<Surfaces>;
+  healthListener?: ReturnType<typeof listenForHealth>;
   endWatch?: () => void;
   endTracing?: (() => Promise<void>) | undefined;
   stopped?: Promise<void>;
@@ -141,12 +139,22 @@ function stopAll(running: Running, config: Config): Promise<void> {
 async function stopEach(running: Running, config: Config): Promise<void> {
   const { surfaces, worker, healthListener, app, storage, endWatch, endTracing } = running;
   endWatch?.();
-  await Promise.all([surfaces?.close(), worker?.stop(config.shutdownMs)]);
-  await healthListener?.close();
+  await Promise.all([
+    stopStarted(surfaces, (one) => one.close()),
+    stopStarted(worker, (one) => one.stop(config.shutdownMs)),
+  ]);
+  await stopStarted(healthListener, (one) => one?.close());
   await app?.close();
-  // One that cannot be had has nothing to stop.
-  const prepared = await storage?.catch(() => undefined);
-  await Promise.all([prepared?.embedded?.stop(), endTracing?.()]);
+  await Promise.all([stopStarted(storage, ({ embedded }) => embedded?.stop()), endTracing?.()]);
+}
+
+/** Stops what comes of a start. One that fails has nothing to stop. */
+async function stopStarted<Started>(
+  start: Promise<Started> | undefined,
+  stop: (started: Started) => Promise<void> | undefined,
+): Promise<void> {
+  const started = await start?.catch(() => undefined);
+  if (started !== undefined) await stop(started);
 }
 
 async function run(): Promise<void> {
@@ -287,10 +295,9 @@ async function serve(
   { url, directUrl, name }: Opened,
   running: Running,
 ): Promise<void> {
-  await again(directUrl, () =>
-    untilResumed({ config, log, url: directUrl, role }, () => health.isStopping, say),
-  );
-  if (health.isStopping) return;
+  const isStopping = (): boolean => health.isStopping;
+  await again(directUrl, () => untilResumed({ config, log, url: directUrl, role }, isStopping, say));
+  if (isStopping()) return;
   if (role !== 'worker') {
     await again(directUrl, () => makeFirstKey(config, directUrl, say));
     await again(directUrl, () => makeFirstLink(config, directUrl, say));
@@ -300,31 +307,28 @@ async function serve(
   const app = await again(url, () => createApp(config, url, log));
   running.app = app;
   await again(url, () => checkKeys(app));
-  await assertReady(running.app.ground.database).catch((error: unknown) => {
+  await assertReady(app.ground.database).catch((error: unknown) => {
     // A database that takes no changes may take them later.
     if (!(error instanceof Problem) || error.code === 'clock-wrong') throw error;
     log.warn({ err: error }, 'not ready yet');
   });
+  if (isStopping()) return;
   const patienceMs = config.drainMs + config.shutdownMs + stopMarginMs;
-  const { metrics } = running.app.ground;
+  const { database, vault, metrics } = app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
-  const { database, vault } = running.app.ground;
-  const endings = [
-    watchRestores(running.app, config, log),
-    watchClock(running.app, log),
-    noteKeyInUse(database, vault, log),
-  ];
+  const endings = [watchRestores(app, config, log), watchClock(app, log), noteKeyInUse(database, vault, log)];
   running.endWatch = () => endings.forEach((end) => end());
-  if (role !== 'api') running.worker = await startWorker(running.app, config);
-  if (role !== 'worker') running.surfaces = await listen(running.app, config, health);
-  const healthListener = await listenForHealth(running.app, config, health, role === 'worker');
-  if (healthListener) running.healthListener = healthListener;
-  const { surfaces } = running;
-  if (!surfaces)
-    return say('svc worker is ready', {
-      about: { health: `${healthListener?.url}/healthz, /readyz, /metrics` },
-    });
-  announce(surfaces, healthListener?.url ?? surfaces.url, config, name);
+  // What is begun from here on is stopped by a signal; after one nothing is begun.
+  if (role !== 'api') await (running.worker = startWorker(app, config));
+  if (isStopping()) return;
+  if (role !== 'worker') running.surfaces = listen(app, config, health);
+  const surfaces = await running.surfaces;
+  if (isStopping()) return;
+  running.healthListener = listenForHealth(app, config, health, role === 'worker');
+  const healthUrl = (await running.healthListener)?.url;
+  if (isStopping()) return;
+  if (surfaces) announce(surfaces, healthUrl ?? surfaces.url, config, name);
+  else say('svc worker is ready', { about: { health: `${healthUrl}/healthz, /readyz, /metrics` } });
 }
 
 /** The SDK is loaded only where it is used. */

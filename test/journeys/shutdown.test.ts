@@ -16,6 +16,17 @@ import { freePort } from '../free-port.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
 
+/** In a process: it is told to end when it is about to listen, and listens a while later. */
+const toldBeforeListening = `import { Server } from 'node:net';
+const { listen } = Server.prototype;
+let isTold = false;
+Server.prototype.listen = function (...given) {
+  setTimeout(() => listen.apply(this, given), 500);
+  if (!isTold) setTimeout(() => process.kill(process.pid, 'SIGTERM'), 250);
+  isTold = true;
+  return this;
+};`;
+
 describe('test/journeys/shutdown', () => {
   let test: TestDatabase;
   let platform: Platform;
@@ -69,6 +80,17 @@ describe('test/journeys/shutdown', () => {
     (await effects(platform.hubspot, 'contacts')).filter(
       ({ kind, fields }) => kind === 'create' && fields['email'] === address,
     );
+  /** Of a node that does not listen yet. */
+  const firstAnswer = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  };
   const exit = async (): Promise<{ code: number | null; ms: number }> => {
     const startedAt = Date.now();
     const [code] = (await once(platform.process(), 'exit')) as [number | null];
@@ -178,6 +200,30 @@ describe('test/journeys/shutdown', () => {
     expect(await ended).toMatchObject({ code: 0 });
     expect((await ended).ms).toBeLessThan(15_000);
     await closed;
+  }, 60_000);
+
+  it('SIGTERM while the listeners are started: what they take is finished, and the node does not say that it is ready', async () => {
+    const [queued, sync] = [email(), email()];
+    await slow(6_000, 2);
+    await create(queued, { mode: 'asynchronous' });
+    await asked([queued]);
+    platform.process().kill('SIGKILL');
+    // The lane is free again, and its work is begun before the node listens.
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    const before = platform.said().length;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(toldBeforeListening)}`;
+    const ended = platform.restart('SIGKILL', { NODE_OPTIONS, SVC_DRAIN_MS: '1500' }).then(
+      () => 'ready',
+      ({ message }: Error) => message,
+    );
+    const writing = firstAnswer(() => rawWrite(sync));
+    await asked([sync]);
+    // SVC_DRAIN_MS is over, and the write is not.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await expect(rawWrite(email())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect((await writing).status).toBe(200);
+    expect(await ended).toContain('the process ended with 0');
+    expect(platform.said().slice(before).includes('svc is ready')).toBe(false);
   }, 60_000);
 
   it('a second signal ends the process at once', async () => {
