@@ -7,7 +7,8 @@ import { declaredStatements } from '../kit/db/statement.ts';
 import type { FailureCategory } from '../providers/index.ts';
 import { groundOf, intake, projectId, writeOne } from './harness.fixture.ts';
 import { createOperations, type Operations, type Settlement } from './index.ts';
-import { listOldestOperations, listOperations } from './list.ts';
+import { listOperations } from './list.ts';
+import { listOldestOperations } from './list-oldest.ts';
 import type { OperationQuery } from './schema.ts';
 
 type Question = Omit<OperationQuery, 'pageSize' | 'pageToken'>;
@@ -127,7 +128,7 @@ describe('operations/list', () => {
     expect(paged).toEqual(whole.found.map(({ row }) => row.id));
   });
 
-  it('finds from the oldest on what was there when it began, in the order of acceptance, whatever the ids say', async () => {
+  it('finds from the oldest on what was there when it began, in the order of acceptance, whatever the ids say, page after page', async () => {
     const reach = wholeProject(projectId);
     const installationId = randomUUID();
     const given = { ...ours, installationId };
@@ -141,13 +142,14 @@ describe('operations/list', () => {
     };
     await test.database.raw(
       "UPDATE operation SET created_at = created_at - interval '1 hour' WHERE id = $1",
-      [made[1]],
+      [made[3]],
     );
-    const first = await found(2);
-    expect(first.ids).toEqual([made[1], made[0]]);
+    const [first, second] = [await found(1), await found(2)];
+    expect([first.ids, second.ids]).toEqual([[made[3]], [made[3], made[0]]]);
     await writeOne(operations, test.database, given, failed('conflict'));
-    const rest = await found(50, first.token);
-    expect(rest).toEqual({ ids: [made[2], made[3]], token: undefined });
+    const rest = await found(50, second.token);
+    expect(rest).toEqual({ ids: [made[1], made[2]], token: undefined });
+    expect((await found(50, first.token)).ids).toEqual([made[0], made[1], made[2]]);
     expect((await found(50)).ids).toHaveLength(5);
   });
 
@@ -166,8 +168,9 @@ describe('operations/list', () => {
     for (const place of [
       `project ${id}`,
       `oldest project ${id}`,
-      `oldest gathering ${id} 1`,
-      'oldest group x 1',
+      `oldest gathering ${id} ${id} 1 ${id} 1`,
+      `oldest group x ${id} 1 ${id} 1`,
+      `oldest group ${id} ${id} 1 x 1`,
     ])
       await expect(
         listOldestOperations(

@@ -5,10 +5,8 @@ import { badToken, lastId, readToken, tokenOf } from '../kit/paging.ts';
 import type { OperationQuery } from './schema.ts';
 import {
   markOf,
-  momentNow,
   pickOperations,
   walk,
-  walkFromOldest,
   type EitherWay,
   type OperationFilter,
   type Seen,
@@ -17,10 +15,10 @@ import {
 import type { OperationRow } from './store/read.ts';
 
 /** Operations that one page looks at, at the most: where few of them are asked for, the page is short. */
-const mostLookedAt = 2_000;
+export const mostLookedAt = 2_000;
 const fewest = 50;
 
-const firstId = '00000000-0000-0000-0000-000000000000';
+export const firstId = '00000000-0000-0000-0000-000000000000';
 const lastSeq = '9223372036854775807';
 
 /** Where a list goes on. */
@@ -41,7 +39,7 @@ export interface OperationSlice {
   nextPageToken?: string;
 }
 
-type Question = Omit<OperationQuery, 'pageSize' | 'pageToken'>;
+export type Question = Omit<OperationQuery, 'pageSize' | 'pageToken'>;
 
 /**
  * The operations that a question asks for, the newest first, across installations. It goes through one index, and looks at so many
@@ -64,38 +62,7 @@ export async function listOperations(
   return next ? { found, nextPageToken: tokenOf(`${next.walk} ${next.after}`) } : { found };
 }
 
-/**
- * The same of what is not under way, the oldest first: of a slice in the order of acceptance. What is accepted after the first slice was
- * asked for is in none.
- */
-export async function listOldestOperations(
-  db: Queryable,
-  reach: Reach,
-  question: Question,
-  size: number,
-  pageToken?: string,
-): Promise<OperationSlice> {
-  const asked = filterOf(question);
-  const { name, after, acceptedUntil } =
-    pageToken === undefined
-      ? { name: eitherWayOf(reach, asked), after: firstId, acceptedUntil: await momentNow(db) }
-      : oldestPlaceIn(reach, pageToken);
-  if (asksForNothing(reach, asked)) return { found: [] };
-  const filter = { ...asked, acceptedUntil };
-  const look = (place: Place, limit: number): Promise<Seen[]> =>
-    walkFromOldest(db, name, reach, filter, place.after, limit);
-  const begin = { walk: name, after };
-  const { seen, next } = await collect(begin, size, look, (ids) => pickOperations(db, reach, filter, ids));
-  // An id tells the time by the clock of a node.
-  const found = seen
-    .map(({ row }) => ({ row }))
-    .toSorted((a, b) => a.row.created_at.getTime() - b.row.created_at.getTime());
-  return next
-    ? { found, nextPageToken: tokenOf(`oldest ${name} ${next.after} ${acceptedUntil}`) }
-    : { found };
-}
-
-function asksForNothing(reach: Reach, { installationId, groupRef }: OperationFilter): boolean {
+export function asksForNothing(reach: Reach, { installationId, groupRef }: OperationFilter): boolean {
   if (installationId !== undefined && !isId(installationId)) return true;
   return reach.groupRef !== undefined && (groupRef ?? reach.groupRef) !== reach.groupRef;
 }
@@ -126,7 +93,7 @@ async function collect(
   return { seen: found, next: place };
 }
 
-function filterOf({ from, to, ...asked }: Question): OperationFilter {
+export function filterOf({ from, to, ...asked }: Question): OperationFilter {
   return {
     ...asked,
     from: from === undefined ? firstId : firstIdAt(from),
@@ -143,7 +110,7 @@ function beginOf(reach: Reach, filter: OperationFilter): Place {
  * By the index that leaves least to be looked at in vain. Who sees one group goes by the operations of that group alone: a page
  * token says where a walk came by.
  */
-function eitherWayOf(reach: Reach, filter: OperationFilter): EitherWay {
+export function eitherWayOf(reach: Reach, filter: OperationFilter): EitherWay {
   const { installationId, groupRef } = filter;
   if (reach.groupRef !== undefined) return 'group';
   if (markOf(filter) !== undefined) return 'marked';
@@ -163,22 +130,8 @@ function placeIn({ groupRef }: Reach, token: string): Place {
   return { walk: name as Walk, after };
 }
 
-interface OldestPlace {
-  name: EitherWay;
-  after: string;
-  acceptedUntil: string;
-}
-
-function oldestPlaceIn({ groupRef }: Reach, token: string): OldestPlace {
-  const [, name = '', after = '', acceptedUntil = ''] =
-    /^oldest (\w+) (\S+) (\d{1,18})$/.exec(readToken(token)) ?? [];
-  const names = groupRef === undefined ? walksEitherWay : walksEitherWayOfGroup;
-  if (!names.has(name) || !isId(after)) throw badToken();
-  return { name: name as EitherWay, after, acceptedUntil };
-}
-
-const walksEitherWayOfGroup: ReadonlySet<string> = new Set<EitherWay>(['group']);
-const walksEitherWay: ReadonlySet<string> = new Set<EitherWay>([
+export const walksEitherWayOfGroup: ReadonlySet<string> = new Set<EitherWay>(['group']);
+export const walksEitherWay: ReadonlySet<string> = new Set<EitherWay>([
   'project',
   'installation',
   'group',

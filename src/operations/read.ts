@@ -7,7 +7,8 @@ import type { Page } from '../kit/paging-schema.ts';
 import { problem } from '../kit/problem.ts';
 import { presentExchange } from './exchanges/exchange.ts';
 import { listExchanges } from './exchanges/store.ts';
-import { listOldestOperations, listOperations } from './list.ts';
+import { listOperations } from './list.ts';
+import { listOldestOperations } from './list-oldest.ts';
 import { presentLog, presentOperation, presentRecord, presentWritten } from './present.ts';
 import type {
   Operation,

@@ -89,9 +89,7 @@ const walks = {
 } satisfies Record<string, Statement>;
 
 // One by one, by the whole key: another plan reads all of a partition that was empty once.
-const pick = statement(
-  'operations_pick',
-  `SELECT ${operationColumns} FROM unnest($2::uuid[]) AS i(id)
+const askedFor = `FROM unnest($2::uuid[]) AS i(id)
   CROSS JOIN LATERAL (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = i.id LIMIT 1) o
   WHERE o.id < $3 AND o.id >= $4 AND ${isKept}
     AND (coalesce($5::text, $6::text) IS NULL OR (
@@ -102,7 +100,11 @@ const pick = statement(
     AND ($12::boolean IS NOT TRUE OR EXISTS (
       SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))
     AND ($13::boolean IS NOT TRUE OR o.status = 'success' AND o.failed + o.unknown > 0)
-    AND ($14::bigint IS NULL OR o.created_at <= 'epoch'::timestamptz + $14 * interval '1 microsecond')`,
+    AND ($14::bigint IS NULL OR o.created_at <= 'epoch'::timestamptz + $14 * interval '1 microsecond')`;
+const pick = statement('operations_pick', `SELECT ${operationColumns} ${askedFor}`);
+const pickAcceptances = statement(
+  'operations_acceptances',
+  `SELECT o.id, (extract(epoch FROM o.created_at) * 1000000)::float8 AS accepted ${askedFor}`,
 );
 
 /** How a list goes through what there is. A walk that is over goes on in the next. */
@@ -183,8 +185,27 @@ export async function pickOperations(
   filter: OperationFilter,
   ids: readonly string[],
 ): Promise<OperationRow[]> {
-  if (ids.length === 0) return [];
-  return db.rows<OperationRow>(pick, [
+  return ids.length === 0 ? [] : db.rows<OperationRow>(pick, picked(reach, filter, ids));
+}
+
+/** When an operation was accepted, by the clock of the database, in microseconds since the epoch. */
+export interface Acceptance {
+  id: string;
+  accepted: number;
+}
+
+/** The same of when they were accepted. */
+export async function acceptancesOf(
+  db: Queryable,
+  reach: Reach,
+  filter: OperationFilter,
+  ids: readonly string[],
+): Promise<Acceptance[]> {
+  return ids.length === 0 ? [] : db.rows<Acceptance>(pickAcceptances, picked(reach, filter, ids));
+}
+
+function picked(reach: Reach, filter: OperationFilter, ids: readonly string[]): unknown[] {
+  return [
     reach.projectId,
     ids,
     filter.until,
@@ -199,5 +220,5 @@ export async function pickOperations(
     filter.unresolved ?? null,
     filter.partlyDone ?? null,
     filter.acceptedUntil ?? null,
-  ]);
+  ];
 }
