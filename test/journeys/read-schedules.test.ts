@@ -247,7 +247,7 @@ describe('test/journeys/read-schedules', () => {
       });
       expect(await at.settled(first)).toMatchObject({
         status: 'failure',
-        result: expect.stringContaining('not configured to be read any more'),
+        result: expect.stringContaining('not configured to be read'),
       });
       await world.pass(6);
       const { metadata, status } = await world.delivered(at, second);
@@ -310,6 +310,11 @@ describe('test/journeys/read-schedules', () => {
 
   it('pauses by itself after too many failures, and tells why', async () => {
     const at = await world.contacts();
+    await world.stateOf(at, 'contacts');
+    // As a success leaves it that a node of the release before recorded.
+    await world.test.database.raw('UPDATE read_feed SET excused = 3 WHERE installation_id = $1', [
+      at.installationId,
+    ]);
     for (let n = 0; n < 2; n += 1) {
       await fault(world.first.hubspot, {
         path: '/contacts/search',

@@ -49,7 +49,7 @@ export interface RunEnd extends End, Ended {
 
 /**
  * Records ends; its operation tells from then on how far a run is. A feed is freed by the end of its scheduled run, and paused when too many failed one after the other; what the
- * run before it delivered is forgotten once this one ended whole.
+ * run before it delivered is forgotten once this one ended whole. A node of the release before leaves `excused` where it sets `failures` to 0.
  */
 const recordEnds = statement(
   'read_record',
@@ -75,9 +75,9 @@ const recordEnds = statement(
     UPDATE read_feed f SET run_id = NULL,
       watermark = CASE WHEN e.status = 'success' THEN ${timestampOf('e.watermark_ms')} ELSE f.watermark END,
       failures = CASE WHEN e.status = 'success' THEN 0 ELSE f.failures + 1 END,
-      excused = CASE WHEN e.status = 'success' THEN 0 ELSE f.excused + e.excused::int END,
-      paused = CASE WHEN e.counts AND f.failures - f.excused + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
-      paused_at = CASE WHEN e.counts AND f.failures - f.excused + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END
+      excused = CASE WHEN e.status = 'success' THEN 0 ELSE least(f.excused, f.failures) + e.excused::int END,
+      paused = CASE WHEN e.counts AND f.failures - least(f.excused, f.failures) + 1 >= e.pause_after THEN coalesce(f.paused, 'failures') ELSE f.paused END,
+      paused_at = CASE WHEN e.counts AND f.failures - least(f.excused, f.failures) + 1 >= e.pause_after THEN coalesce(f.paused_at, now) ELSE f.paused_at END
     FROM clock, ended e
     WHERE e.type IN ('scheduled', 'associations') AND f.project_id = e.project_id
       AND f.installation_id = e.installation_id AND f.object = e.object AND f.run_id = e.id
