@@ -107,7 +107,7 @@ describe('journeys/read-another-account', () => {
     const ended = await at.settled(former);
     expect(ended).toMatchObject({
       status: 'failure',
-      result: expect.stringContaining('uses another connection now'),
+      result: expect.stringContaining('its account is read as that of a new installation'),
     });
     await expect.poll(() => unique(arrivedFrom(at, other)), { timeout: 20_000 }).toEqual(ids.toSorted());
     const { backfill } = await state(at);

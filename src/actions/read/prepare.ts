@@ -107,14 +107,16 @@ const ended = (message: string): Held => ({ failure: { category: 'notFound', ret
 
 /** A run reads the account of the connection in whose lane it is. */
 function movedWords({ type }: Run): string {
-  const next = type === 'triggered' ? 'ask for it again' : 'another run reads its account';
+  const next =
+    type === 'triggered' ? 'ask for it again' : 'its account is read as that of a new installation';
   return `the installation uses another connection now; ${next}`;
 }
 
+/** Its feed was made anew: without it, or for another connection, the run had no place any more. */
 function droppedWords({ objectName, type }: Run): string {
   return type === 'associations'
-    ? `associations of ${objectName} were not asked for any more; where they are again, another run compares them`
-    : `${objectName} was not configured to be read any more; since it is again, another run reads it`;
+    ? `associations of ${objectName} were not asked for meanwhile, or the installation had another connection; where they are asked for, they are compared from their beginning`
+    : `${objectName} was not configured to be read meanwhile, or the installation had another connection; it is read as a new object`;
 }
 
 /** A read that somebody asked for goes on; what comes by itself rests. */

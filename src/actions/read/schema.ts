@@ -111,7 +111,7 @@ const AssociationsState = Type.Object(
 export const ReadStatus = Type.Enum([...readStatuses], {
   title: 'ReadStatus',
   description:
-    'The first that is true. `removed`: a deploy took the object away; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that.',
+    'The first that is true. `removed`: a deploy took the object away while it was not paused; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that.',
 });
 export type ReadStatus = Static<typeof ReadStatus>;
 

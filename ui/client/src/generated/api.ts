@@ -5085,7 +5085,7 @@ export interface components {
         };
         /**
          * ReadStatus
-         * @description The first that is true. `removed`: a deploy took the object away; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that.
+         * @description The first that is true. `removed`: a deploy took the object away while it was not paused; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that.
          * @enum {unknown}
          */
         ReadStatus: "removed" | "paused" | "disabled" | "failing" | "running" | "idle";
@@ -9388,7 +9388,7 @@ export interface operations {
                 installationId?: string;
                 /** @description Only of this object: the provider's name, whatever its case. */
                 object?: string;
-                /** @description The first that is true. `removed`: a deploy took the object away; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that. */
+                /** @description The first that is true. `removed`: a deploy took the object away while it was not paused; `paused`: it is paused, or comparing its associations is; `disabled`: its config switches it off; `failing`: its last scheduled run failed, or the last one that compared its associations; `running`: one of these runs, or its history, is under way; `idle`: none of that. */
                 status?: "removed" | "paused" | "disabled" | "failing" | "running" | "idle";
                 pageSize?: number;
                 /** @description `nextPageToken` of the page before. */
