@@ -51,6 +51,7 @@ export const portableDeliveries: readonly Portable[] = [
     rules: kindFaults,
     called: 't.name',
     only: [{ same: 'lower(o.name) = lower(r.name)', name: 'r.name', reason: nameTaken }],
+    held: 'KEY SHARE',
   }),
   portable({
     kind: 'topics',
@@ -58,6 +59,7 @@ export const portableDeliveries: readonly Portable[] = [
     key: { id: uuid },
     columns: { name: TopicName, ...times },
     only: [{ same: 'lower(o.name) = lower(r.name)', name: 'r.name', reason: nameTaken }],
+    held: 'KEY SHARE',
   }),
   portable({
     kind: 'eventTopicRoutes',

@@ -27,6 +27,7 @@ export const portableInstallations: readonly Portable[] = [
       recent_failures: ofOperations,
     },
     called: 't.group_ref',
+    held: 'KEY SHARE',
     only: [
       {
         same: 'o.integration_id = r.integration_id AND o.group_ref = r.group_ref',

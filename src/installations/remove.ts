@@ -7,7 +7,7 @@ import {
   type IntegrationPlace,
   type InstallationsDeps,
 } from './scope.ts';
-import { deleteInstallation, isConnectionUsed } from './store.ts';
+import { deleteInstallation, holdInstallation, isConnectionUsed } from './store.ts';
 import { toldOf } from './told-store.ts';
 
 /**
@@ -25,6 +25,7 @@ export async function removeInstallation(
   const { database, publicUrl } = deps.ground;
   const { projectId, reach } = scope;
   const finish = await database.transaction(async (tx) => {
+    if (!(await holdInstallation(tx, projectId, row.id))) return undefined;
     const details = { integrationId: scope.integration.id, groupRef: row.group_ref };
     const told = await toldOf(tx, publicUrl, { projectId, id: row.id, type: 'installation.deleted' });
     await record(tx, { projectId, action: 'installation.deleted', targetId: row.id, details, told });

@@ -96,6 +96,12 @@ const configs = statement(
      JOIN config c ON c.project_id = $1 AND c.installation_id = $2 AND c.id = page.id ORDER BY page.place`,
 );
 
+// Whoever brings configs of it holds it, too.
+const hold = statement(
+  'installations_hold',
+  'SELECT FROM installation WHERE project_id = $1 AND id = $2 FOR UPDATE',
+);
+
 /** Its operations are found by their group as long as they are kept. */
 const remembered = `remembered AS (
        INSERT INTO former_installation (project_id, id, integration_id, group_ref) SELECT $1, id, integration_id, group_ref FROM gone)`;
@@ -243,6 +249,11 @@ export function listConfigs(
   { beforeId, limit }: { beforeId: string; limit: number },
 ): Promise<(ConfigRow & Followed)[]> {
   return db.rows<ConfigRow & Followed>(configs, [projectId, id, beforeId, limit]);
+}
+
+/** Nothing comes to it any more until the transaction ends; false when it is gone. */
+export async function holdInstallation(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  return (await tx.rows(hold, [projectId, id])).length > 0;
 }
 
 /** The connection that it used; undefined when there was no such installation. */

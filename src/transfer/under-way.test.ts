@@ -7,6 +7,7 @@ import type { Transfer } from './transfer.ts';
 
 const passphrase = 'correct horse battery staple';
 const holdImport = statement('test_hold_import', 'SELECT pg_advisory_xact_lock(1)');
+const lockAudit = statement('test_lock_audit', 'LOCK TABLE audit_log IN SHARE MODE');
 
 describe('transfer/under-way', () => {
   let on: Harness;
@@ -48,5 +49,30 @@ describe('transfer/under-way', () => {
     expect(await Promise.all(acting)).toMatchObject([{ created: { installations: 1 } }, { status: 200 }]);
     expect(await database.raw('SELECT installation_id FROM read_stale')).toHaveLength(2);
     await database.raw('DROP TRIGGER held ON audit_log');
+  });
+
+  it('deletes with an installation the configs that are being imported', async () => {
+    const { database } = on.ground;
+    const [installation] = await database.raw('SELECT id FROM installation');
+    const path = `/integrations/other/installations/${String(installation?.['id'])}`;
+    const write = { objects: { contacts: { objectName: 'contacts' } } };
+    const changed = await on.call('PATCH', path, {
+      updateMask: ['config.content.write.objects.contacts'],
+      installation: { config: { content: { write } } },
+    });
+    expect(changed.status).toBe(200);
+    const file = await exported();
+    await database.raw('DELETE FROM config WHERE id NOT IN (SELECT config_id FROM installation)');
+    const acting: Promise<unknown>[] = [];
+    await database.transaction(async (tx) => {
+      // The last that either writes.
+      await tx.rows(lockAudit);
+      acting.push(transfer.import(on.projectId, { passphrase, file }));
+      await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+      acting.push(on.call('DELETE', path));
+      await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
+    });
+    expect(await Promise.all(acting)).toMatchObject([{ created: { configs: 1 } }, { status: 204 }]);
+    expect(await database.raw('SELECT id FROM config')).toEqual([]);
   });
 });
