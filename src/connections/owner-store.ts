@@ -1,5 +1,6 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import type { ProviderMetadata } from './schema.ts';
 
 // Who connects goes by the ref until a name comes. The row lock puts those who connect one group in line.
 const saveGroup = statement(
@@ -17,19 +18,13 @@ const saveConsumer = statement(
      updated_at = CASE WHEN k.name <> $4::text THEN svc_now() ELSE k.updated_at END`,
 );
 
-const same = `FROM connection WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
-     AND workspace_ref IS NOT DISTINCT FROM $5::text`;
-
-// What was set aside is dead from the start: it gives way to one that may work, and to one that died since.
-const findSame = statement(
-  'connections_find_same',
-  `SELECT id ${same}
-   ORDER BY (status = 'bad_credentials'), CASE status WHEN 'bad_credentials' THEN created_at END, created_at DESC, id DESC LIMIT 1`,
-);
-
-const listAside = statement(
-  'connections_list_aside',
-  `SELECT id, credentials ${same} AND status = 'bad_credentials' AND starts_with(status_detail, $6)`,
+// Those that may work come first, the newest before all; of the dead the oldest.
+const listOwn = statement(
+  'connections_list_own',
+  `SELECT id, workspace_ref, provider_metadata, credentials, status <> 'bad_credentials' AS may_work,
+     status = 'bad_credentials' AND coalesce(starts_with(status_detail, $5), false) AS is_aside
+   FROM connection WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
+   ORDER BY (status = 'bad_credentials'), CASE status WHEN 'bad_credentials' THEN created_at END, created_at DESC, id DESC`,
 );
 
 /** Who connects: a group, and a person of it. A name that is missing leaves the known one, or is the ref. */
@@ -55,32 +50,28 @@ export async function saveOwner(
   await tx.rows(saveConsumer, [projectId, groupRef, consumerRef, consumerName]);
 }
 
-/** The account of a person that credentials open. */
-export interface Account {
+/** A person, and a provider where they have accounts. */
+export interface Person {
   projectId: string;
   owner: Owner;
   provider: string;
-  workspaceRef: string | undefined;
 }
 
-const valuesOf = ({ projectId, owner, provider, workspaceRef }: Account): unknown[] => [
-  projectId,
-  owner.groupRef,
-  provider,
-  owner.consumerRef,
-  workspaceRef ?? null,
-];
-
-/** The connection that a new set of credentials belongs to: same group, provider, consumer and account. */
-export async function findSameConnection(tx: Queryable, account: Account): Promise<string | undefined> {
-  return (await tx.rows<{ id: string }>(findSame, valuesOf(account)))[0]?.id;
+export interface OwnRow {
+  id: string;
+  workspace_ref: string | null;
+  provider_metadata: ProviderMetadata;
+  credentials: Buffer;
+  may_work: boolean;
+  /** What is told of it begins with the given words. */
+  is_aside: boolean;
 }
 
-/** Those of them that were set aside: what is told of them begins with the given words. */
-export function listAsideConnections(
+/** All connections of a person at a provider, whatever the account. */
+export function listOwnConnections(
   tx: Queryable,
-  account: Account,
-  words: string,
-): Promise<{ id: string; credentials: Buffer }[]> {
-  return tx.rows(listAside, [...valuesOf(account), words]);
+  { projectId, owner, provider }: Person,
+  asideWords: string,
+): Promise<OwnRow[]> {
+  return tx.rows(listOwn, [projectId, owner.groupRef, provider, owner.consumerRef, asideWords]);
 }

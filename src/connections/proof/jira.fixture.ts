@@ -2,7 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHarness } from '../harness.fixture.ts';
 
-/** Atlassian as its file says it: a refresh token `<family>-<n>` works once, and its tokens open the family's site. */
+/**
+ * Atlassian as its file says it: a refresh token `<family>-<n>` works once, and its tokens open the family's site. And Linear,
+ * which is not told which account is meant, and says it.
+ */
 async function startJira() {
   const uses = new Map<string, number>();
   const sites = {
@@ -27,6 +30,13 @@ async function startJira() {
     const url = `https://${site}.atlassian.net`;
     return [sites.status, sites.status === 200 && site ? [{ id: sites.idOf(site), url }] : []];
   };
+  const named = (authorization = ''): [number, object] => {
+    const id = sites.of.get(authorization.split('-')[1] ?? '');
+    return [
+      sites.status,
+      sites.status === 200 ? { data: { organization: { id }, viewer: { id: 'ada' } } } : {},
+    ];
+  };
   const server: Server = createServer((request, response) => {
     void (async () => {
       let form = '';
@@ -35,7 +45,7 @@ async function startJira() {
       if (!isToken) await sites.onAsked();
       const [status, body] = isToken
         ? tokens(new URLSearchParams(form).get('refresh_token') ?? '')
-        : opened(request.headers.authorization);
+        : (request.url === '/graphql' ? named : opened)(request.headers.authorization);
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     })();
   });
@@ -44,12 +54,14 @@ async function startJira() {
   return { url, sites, close: () => new Promise((resolve) => server.close(resolve)) };
 }
 
-/** It, and a project that has an app of it. */
+/** Them, and a project that has an app of each. */
 export async function withJira() {
   const provider = await startJira();
-  const harness = await createHarness({ jira: provider.url });
-  const app = { provider: 'jira', clientId: 'id', clientSecret: 'secret', scopes: ['one'] };
-  await harness.projects.providerApps.create(harness.projectId, app);
+  const harness = await createHarness({ jira: provider.url, linear: provider.url });
+  for (const name of ['jira', 'linear']) {
+    const app = { provider: name, clientId: 'id', clientSecret: 'secret', scopes: ['one'] };
+    await harness.projects.providerApps.create(harness.projectId, app);
+  }
   return {
     provider,
     harness,

@@ -7,14 +7,8 @@ import { problem, type Problem } from '../../kit/problem.ts';
 import { hurry } from '../../lanes/index.ts';
 import type { Provider } from '../../providers/index.ts';
 import { openWindow } from '../budget/index.ts';
-import { openSecrets, sealSecrets, type Secrets } from '../credentials/index.ts';
-import {
-  findSameConnection,
-  listAsideConnections,
-  saveOwner,
-  type Account,
-  type Owner,
-} from '../owner-store.ts';
+import { openSecrets, sealSecrets } from '../credentials/index.ts';
+import { saveOwner, type Owner, type Person } from '../owner-store.ts';
 import {
   deleteConnection,
   holdConnection,
@@ -26,12 +20,22 @@ import {
   type ConnectionRow,
 } from '../store.ts';
 import { refusalOfDoubt, type Doubt } from './health.ts';
+import {
+  accountOf,
+  asideWords,
+  besideOf,
+  knownOf,
+  ownConnections,
+  refreshTokenOf,
+  rememberedOf,
+  type OwnConnection,
+} from './own.ts';
 import type { Proven } from './prove.ts';
 
 /** Whose the credentials are, and what may speak against them. */
 export interface Keeping {
   owner: Owner;
-  /** The connection that is renewed; without it, the one of the same group, consumer, provider and account. */
+  /** The connection that is renewed; without it, one of the same group, consumer and provider: of the account, or with the same refresh token. */
   connectionId?: string | undefined;
   /**
    * `unsure`: also when nobody could tell whether they work; `any`: whatever the provider said. Both only where no credentials
@@ -57,8 +61,9 @@ export interface Tried {
 
 /**
  * Seals and stores what was proven and returns the connection's id. The same group, consumer, provider and account is the
- * same connection: its credentials are replaced and its id stays. Throws credentials-rejected or provider-unreachable for a
- * doubt that counts, and not-found when the connection that is renewed is gone.
+ * same connection: its credentials are replaced and its id stays. So is one with the same refresh token, while the account of
+ * one of both is not known. Throws credentials-rejected or provider-unreachable for a doubt that counts, and not-found when the
+ * connection that is renewed is gone.
  */
 export async function keep(
   ground: Ground,
@@ -113,16 +118,20 @@ async function keepIn(
     await recordSaved(tx, [projectId, id], 'connection.created', described);
     return { id, generation: 1 };
   };
-  const account = { projectId, owner, provider: provider.name, workspaceRef: rest.workspaceRef };
-  const known = connectionId ?? (await findSameConnection(tx, account));
-  if (spent !== undefined) await dropAside(ground, tx, account, { spent, known });
-  if (known === undefined) return made();
-  const held = doubt && (await holdConnection(tx, [projectId, known]));
-  if (doubt && held && mayWork(ground, held, spent)) {
+  const person = { projectId, owner, provider: provider.name };
+  const brought = { provider, refreshToken: spent ?? refreshTokenOf(secrets) };
+  const own = await ownConnections(ground.vault, tx, person, brought);
+  const account = accountOf(provider, rest);
+  const known = connectionId ?? knownOf(own, account);
+  if (spent !== undefined) await dropAside(tx, person, own, known);
+  const held = doubt && known !== undefined ? await holdConnection(tx, [projectId, known]) : undefined;
+  const lives = held && mayWork(ground, held, spent) ? held.id : besideOf(own, account);
+  if (doubt && lives) {
     if (spent === undefined || refreshTokenOf(secrets) === spent) throw refusalOfDoubt(provider, doubt);
     const { id, generation } = await made({ status: 'bad_credentials', statusDetail: asideOf(doubt) });
-    return { id, generation, refusal: refusedAside(provider, doubt, { id, known }) };
+    return { id, generation, refusal: refusedAside(provider, doubt, { id, known: lives }) };
   }
+  if (known === undefined) return made();
   const remembered = doubt?.about === 'account' && held ? rememberedOf(provider, held, rest) : {};
   const generation = await replaceCredentials(tx, [projectId, known], contentFor(known, remembered));
   if (generation === undefined) {
@@ -138,26 +147,21 @@ async function keepIn(
 
 /** What was set aside is over once its refresh token was used again. It is not ended at the provider: what came for it lives. */
 async function dropAside(
-  { vault }: Ground,
   tx: Queryable,
-  account: Account,
-  { spent, known }: { spent: string; known: string | undefined },
+  { projectId, provider, owner }: Person,
+  own: readonly OwnConnection[],
+  known: string | undefined,
 ): Promise<void> {
-  const { projectId, provider, owner } = account;
-  for (const { id, credentials } of await listAsideConnections(tx, account, asideWords)) {
-    if (id === known || refreshTokenOf(openSecrets(vault, projectId, id, credentials)) !== spent) continue;
+  for (const { id, isAside, holds } of own) {
+    if (!isAside || !holds || id === known) continue;
     const told = await deleteConnection(tx, [projectId, id]);
     const details = { provider, groupRef: owner.groupRef, mayBeUsedElsewhere: false };
     await record(tx, { projectId, action: 'connection.deleted', targetId: id, details, told });
   }
 }
 
-const refreshTokenOf = (secrets: Secrets): string | undefined =>
-  'refreshToken' in secrets ? secrets.refreshToken : undefined;
-
-const asideWords =
-  'These tokens were imported while the connection of the account had credentials that may work, and did not pass their trial:';
-const asideOf = ({ message }: Doubt): string => `${asideWords} ${message}`;
+const asideOf = ({ message }: Doubt): string =>
+  `${asideWords}beside a connection that has credentials that may work, and did not pass their trial: ${message}`;
 
 /** The refusal of tokens that were set aside, which says where they are. */
 function refusedAside(
@@ -185,21 +189,6 @@ function mayWork({ vault }: Ground, row: ConnectionRow, spent: string | undefine
   if (row.status === 'bad_credentials') return false;
   if (spent === undefined) return true;
   return refreshTokenOf(openSecrets(vault, row.project_id, row.id, row.credentials)) !== spent;
-}
-
-type KnownAccount = Pick<Proven, 'workspaceRef' | 'providerConsumerRef' | 'providerMetadata'>;
-
-/** What the provider told of the account once, where it did not tell it now. */
-function rememberedOf({ postAuth }: Provider, row: ConnectionRow, found: KnownAccount): KnownAccount {
-  const told = (postAuth?.otherFields ?? []).flatMap(({ name }) => {
-    const item = row.provider_metadata[name];
-    return item ? [[name, item] as const] : [];
-  });
-  return {
-    workspaceRef: found.workspaceRef ?? row.workspace_ref ?? undefined,
-    providerConsumerRef: found.providerConsumerRef ?? row.provider_consumer_ref ?? undefined,
-    providerMetadata: { ...Object.fromEntries(told), ...found.providerMetadata },
-  };
 }
 
 async function recordSaved(
