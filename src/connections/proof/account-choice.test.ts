@@ -12,10 +12,12 @@ describe('connections/proof/account-choice', () => {
   let server: Server;
   let harness: Harness;
   let open = organisations;
+  const asked: (string | undefined)[] = [];
 
   beforeAll(async () => {
     server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
+      asked.push(request.url);
       const token = { access_token: 'a', refresh_token: 'r', expires_in: 1800 };
       response.end(JSON.stringify(request.url === '/connections' ? open : token));
     });
@@ -67,5 +69,27 @@ describe('connections/proof/account-choice', () => {
     const [connection] = await harness.list('?groupRef=only');
     expect(connection?.providerWorkspaceRef).toBe(organisations[0]!.tenantId);
     open = organisations;
+  });
+
+  it.each([
+    ['leaves open which account is meant', 'open', {}, organisations[1]!.tenantName],
+    [
+      'names an account that they do not open',
+      'foreign',
+      { providerWorkspaceRef: '11111111-aaaa-4bbb-8ccc-000000000009' },
+      'not among those',
+    ],
+  ])('uses no refresh token of an import that %s', async (_name, groupRef, more, said) => {
+    asked.length = 0;
+    const refused = await harness.call('POST', '/v1/projects/default/connections:generate', {
+      provider: 'xero',
+      groupRef,
+      consumerRef: 'ada',
+      oauth2AuthorizationCode: { accessToken: { token: 'a' }, refreshToken: { token: 'r' } },
+      ...more,
+    });
+    expect(refused.json).toMatchObject({ status: 422, detail: expect.stringContaining(said) });
+    expect(asked).toEqual(['/connections']);
+    expect(await harness.list(`?groupRef=${groupRef}`)).toEqual([]);
   });
 });

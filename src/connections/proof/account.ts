@@ -59,7 +59,7 @@ export async function askAccount(
   }
   const body = jsonFrom(answer.body);
   const choice = openChoice(postAuth, place, body);
-  if (choice !== undefined) return { kind: 'rejected', message: choice };
+  if (choice !== undefined) return { kind: 'rejected', message: choice, ofRequest: true };
   const entry = selected(provider, postAuth, place, body);
   const asked = entry === undefined ? undefined : accountIn(postAuth, entry);
   const account = asked && {
@@ -68,7 +68,9 @@ export async function askAccount(
     metadata: { ...asked.metadata, ...known.metadata },
   };
   if (account && isComplete(postAuth, account)) return account;
-  return { kind: 'rejected', message: 'the account that was asked for is not among those that may be used' };
+  const message = 'the account that was asked for is not among those that may be used';
+  const isListed = postAuth.select !== undefined && listIn(postAuth.select, body) !== undefined;
+  return { kind: 'rejected', message, ...(isListed ? { ofRequest: true } : {}) };
 }
 
 /** The consumer is good to know, but nothing depends on it. */
@@ -122,9 +124,14 @@ function selected(provider: Provider, { select }: PostAuth, place: ConnectionPla
   return entries.find((entry) => sameText(textAt(entry, field), wanted));
 }
 
-function entriesOf({ list }: NonNullable<PostAuth['select']>, body: unknown): unknown[] {
+function entriesOf(select: NonNullable<PostAuth['select']>, body: unknown): unknown[] {
+  return listIn(select, body) ?? [];
+}
+
+/** The accounts that the credentials open; undefined for an answer that is no list, which may be the access token's fault. */
+function listIn({ list }: NonNullable<PostAuth['select']>, body: unknown): unknown[] | undefined {
   const found = list === undefined ? body : valueAt(body, list);
-  return Array.isArray(found) ? found : [];
+  return Array.isArray(found) ? found : undefined;
 }
 
 function sameText(a: string | undefined, b: string | null | undefined): boolean {

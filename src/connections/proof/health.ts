@@ -12,6 +12,8 @@ export interface Doubt {
   kind: 'rejected' | 'unsure';
   message: string;
   provider?: ProviderAnswerSummary;
+  /** The request is at fault: other tokens of the same authorization meet the same. */
+  ofRequest?: true;
 }
 
 /** Makes the cheapest call that needs a credential. Never throws for an answer. */

@@ -36,7 +36,8 @@ export async function connectWith(
   if (draft.granted && refreshToken !== undefined)
     return keepNew(deps, projectId, claim, { ...whose, spent: refreshToken });
   const proven = await prove(deps.ground, claim);
-  if (proven.doubt?.kind === 'rejected' && refreshToken !== undefined) {
+  const { doubt } = proven;
+  if (doubt?.kind === 'rejected' && !doubt.ofRequest && refreshToken !== undefined) {
     // An imported access token may be over while its refresh token lives.
     const renewed = await refreshImported(deps, projectId, provider, request, refreshToken);
     return keepNew(deps, projectId, { ...claim, ...renewed }, { ...whose, spent: refreshToken });
