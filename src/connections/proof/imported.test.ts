@@ -59,6 +59,27 @@ describe('connections/proof/imported', () => {
     expect(await keptBy(made.json.id)).toBe('odd-1');
   });
 
+  it('stores a pair whose trial has no answer before a node ends that was told to', async () => {
+    const asked = Promise.withResolvers<void>();
+    provider.sites.onAsked = () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    };
+    const node = harness.secondNode();
+    const made = node.generate(harness.projectId, {
+      provider: 'jira',
+      groupRef: 'silent',
+      consumerRef: 'ada',
+      providerWorkspaceRef: 'acme',
+      oauth2AuthorizationCode: { refreshToken: { token: 'silent-0' } },
+    });
+    await asked.promise;
+    await node.close();
+    const [stored] = await harness.list('?groupRef=silent');
+    expect(await keptBy(stored!.id)).toBe('silent-1');
+    await expect(made).resolves.toMatchObject({ id: stored!.id });
+  });
+
   it('stores a pair once the database is there again, and says that it waits', async () => {
     const { database } = harness.ground;
     provider.sites.onAsked = async () => {
