@@ -132,6 +132,26 @@ describe('connections/proof/imported', () => {
     expect(await harness.list('?groupRef=holds')).toHaveLength(1);
   });
 
+  /** As if it were sealed with a master key that this node lacks. */
+  const shut = (id: string) =>
+    harness.ground.database.raw(`UPDATE connection SET credentials = '\\x00' WHERE id = $1`, [id]);
+
+  it('sets tokens aside beside credentials that cannot be opened here', async () => {
+    await shut(await keepFor('shut', 'new', 'old'));
+    await expect(keepFor('shut', 'other', 'spent')).rejects.toMatchObject({ code: 'provider-unreachable' });
+    const [aside] = await harness.list('?groupRef=shut');
+    expect(await keptBy(aside!.id)).toBe('other');
+  });
+
+  it('stores tokens where others were set aside that cannot be opened here', async () => {
+    const id = await keepFor('shelf', 'new', 'old');
+    await expect(keepFor('shelf', 'other', 'spent')).rejects.toMatchObject({ code: 'provider-unreachable' });
+    const [aside] = await harness.list('?groupRef=shelf');
+    await shut(aside!.id);
+    expect(await keepFor('shelf', 'newer', 'new')).toBe(id);
+    expect(await keptBy(id)).toBe('newer');
+  });
+
   it('stores once what was stored by a try whose answer was lost', async () => {
     expect(await storedTwice('twice', () => Promise.resolve())).toMatchObject({ generation: 1 });
     expect(await harness.list('?groupRef=twice')).toHaveLength(1);

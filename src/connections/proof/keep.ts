@@ -24,6 +24,7 @@ import {
   accountOf,
   asideWords,
   besideOf,
+  hasToken,
   knownOf,
   ownConnections,
   refreshTokenOf,
@@ -188,7 +189,7 @@ function isTolerated(doubt: NonNullable<Proven['doubt']>, despite: Keeping['desp
 function mayWork({ vault }: Ground, row: ConnectionRow, spent: string | undefined): boolean {
   if (row.status === 'bad_credentials') return false;
   if (spent === undefined) return true;
-  return refreshTokenOf(openSecrets(vault, row.project_id, row.id, row.credentials)) !== spent;
+  return !hasToken(vault, [row.project_id, row.id], row.credentials, spent);
 }
 
 async function recordSaved(

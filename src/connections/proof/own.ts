@@ -3,7 +3,7 @@ import type { Vault } from '../../kit/vault.ts';
 import type { Provider } from '../../providers/index.ts';
 import { openSecrets, type Secrets } from '../credentials/index.ts';
 import { listOwnConnections, type Person } from '../owner-store.ts';
-import type { ConnectionRow } from '../store.ts';
+import type { ConnectionKey, ConnectionRow } from '../store.ts';
 import { isComplete } from './account.ts';
 import type { Proven } from './prove.ts';
 
@@ -38,8 +38,7 @@ export async function ownConnections(
 ): Promise<OwnConnection[]> {
   const rows = await listOwnConnections(tx, person, asideWords);
   const holds = ({ id, credentials }: (typeof rows)[number]): boolean =>
-    refreshToken !== undefined &&
-    refreshTokenOf(openSecrets(vault, person.projectId, id, credentials)) === refreshToken;
+    refreshToken !== undefined && hasToken(vault, [person.projectId, id], credentials, refreshToken);
   return rows.map((row) => ({
     id: row.id,
     account: accountOf(provider, {
@@ -107,6 +106,20 @@ function toldBy(row: ConnectionRow): Told {
     providerConsumerRef: row.provider_consumer_ref ?? undefined,
     providerMetadata: row.provider_metadata,
   };
+}
+
+/** What cannot be read here, such as what is sealed with a master key that this node lacks, is taken for another token. */
+export function hasToken(
+  vault: Vault,
+  [projectId, id]: ConnectionKey,
+  credentials: Buffer,
+  refreshToken: string,
+): boolean {
+  try {
+    return refreshTokenOf(openSecrets(vault, projectId, id, credentials)) === refreshToken;
+  } catch {
+    return false;
+  }
 }
 
 export const refreshTokenOf = (secrets: Secrets): string | undefined =>
