@@ -71,7 +71,7 @@ export interface Connections {
   get(reach: Reach, id: string): Promise<Connection>;
   /** Newest first. */
   list(reach: Reach, filter: ConnectionFilter, slice?: Slice): Promise<Connection[]>;
-  /** The newest that works, else the newest. */
+  /** The newest that works, else the newest that was not set aside. */
   findDefault(reach: Reach, groupRef: string, provider: string): Promise<Connection | undefined>;
   /** On the wire, without secrets. */
   present(connection: Connection): WireConnection;

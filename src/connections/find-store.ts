@@ -1,6 +1,7 @@
 import { beginsWith, branch, searchKey, type Found, type Reach, type Sought } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import { isAside } from './aside.ts';
 
 const byId = statement(
   'connections_find_any',
@@ -39,10 +40,10 @@ export async function findConnections(
 const bad = statement(
   'connections_bad',
   `SELECT count(*)::int AS count FROM (
-     SELECT FROM connection WHERE project_id = $1 AND status = 'bad_credentials' LIMIT $2) c`,
+     SELECT FROM connection WHERE project_id = $1 AND status = 'bad_credentials' AND NOT ${isAside()} LIMIT $2) c`,
 );
 
-/** Connections whose customer must connect again; counted to a bound. */
+/** Connections whose customer must connect again, not what was set aside beside others; counted to a bound. */
 export async function countBadConnections(db: Queryable, projectId: string, most: number): Promise<number> {
   const [row] = await db.rows<{ count: number }>(bad, [projectId, most]);
   return row?.count ?? 0;

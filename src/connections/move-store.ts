@@ -10,7 +10,7 @@ const mark = statement(
   'connections_move',
   `UPDATE connection SET moved_at = ${nextAsOf}, as_of = ${nextAsOf}, moved_dead = (status = 'bad_credentials'),
      status = 'bad_credentials', status_detail = CASE WHEN status = 'bad_credentials' THEN status_detail ELSE $2 END,
-     generation = generation + 1, updated_at = svc_now()
+     generation = generation + 1, aside_generation = aside_generation + 1, updated_at = svc_now()
    WHERE project_id = $1 AND moved_at IS NULL AND (refresh_lease IS NULL OR refresh_lease_until < svc_now())
    RETURNING id`,
 );
@@ -26,7 +26,7 @@ const remembered = statement(
 const unmark = statement(
   'connections_move_back',
   `UPDATE connection SET moved_at = NULL, as_of = ${nextAsOf}, status = ${handedStatus()}, status_detail = ${handedDetail()},
-     generation = generation + 1, updated_at = svc_now()
+     generation = generation + 1, aside_generation = aside_generation + 1, updated_at = svc_now()
    WHERE project_id = $1 AND moved_at IS NOT NULL RETURNING id`,
 );
 const moved = statement(

@@ -7,6 +7,7 @@ import { reference } from '../kit/reference-schema.ts';
 import type { Ground } from '../kit/ground.ts';
 import { hurryAll } from '../lanes/index.ts';
 import { handedDetail, handedStatus, howKnown, isHandedOver, isUsed } from './as-of.ts';
+import { asideIn } from './aside.ts';
 import { openWindow } from './budget/index.ts';
 import { SealedSecrets, sealedCredentials } from './credentials/index.ts';
 import { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
@@ -168,6 +169,7 @@ export const portableConnections: readonly Portable[] = [
     },
     left: {
       generation: 'each server counts for itself',
+      aside_generation: 'it counts with the generation; its detail says it where it comes in',
       refresh_lease: held,
       refresh_lease_until: held,
       keep_alive_at: held,
@@ -176,7 +178,7 @@ export const portableConnections: readonly Portable[] = [
       moved_dead: 'its status says it where it comes in',
       came_in: 'it is so of all that comes in',
     },
-    given: { came_in: 'true', generation: firstGeneration },
+    given: { came_in: 'true', generation: firstGeneration, aside_generation: asideIn(firstGeneration) },
     called: 't.group_ref',
     rules: timesToCome,
     givesWay: {
@@ -184,6 +186,7 @@ export const portableConnections: readonly Portable[] = [
       named: isUsed,
       also: {
         generation: 't.generation + 1',
+        aside_generation: asideIn('t.generation + 1'),
         refresh_lease: 'NULL',
         refresh_lease_until: 'NULL',
         keep_alive_at: 'NULL',

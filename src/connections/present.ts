@@ -67,6 +67,7 @@ export function present({ row }: Connection, shown?: Shown): WireConnection {
     authScheme: row.auth_scheme,
     status: row.status,
     ...(row.status_detail === null ? {} : { statusDetail: row.status_detail }),
+    ...(row.is_aside ? { isAside: true as const } : {}),
     ...(row.access_issued_at ? { tokenIssueTime: row.access_issued_at.toISOString() } : {}),
     ...(row.access_expires_at ? { tokenExpireTime: row.access_expires_at.toISOString() } : {}),
     providerMetadata: row.provider_metadata,

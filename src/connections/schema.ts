@@ -111,6 +111,12 @@ export const Connection = Type.Object(
     statusDetail: Type.Optional(
       Type.String({ description: 'Why the credentials do not work, or are not used.' }),
     ),
+    isAside: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'An import set these tokens aside, since they did not pass their trial and the connection of the account keeps its own: nothing uses them, and nobody needs to connect again for them.',
+      }),
+    ),
     missingScopes: Type.Optional(
       Type.Array(Type.String(), {
         description:

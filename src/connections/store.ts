@@ -4,6 +4,7 @@ import { statement } from '../kit/db/statement.ts';
 import type { Slice } from '../kit/paging.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
 import { nextAsOf, nextSignIn } from './as-of.ts';
+import { isAside } from './aside.ts';
 import type { Owner } from './owner-store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
@@ -20,6 +21,8 @@ export interface ConnectionRow {
   auth_scheme: AuthScheme;
   status: ConnectionStatus;
   status_detail: string | null;
+  /** An import set its credentials aside: nothing uses them. */
+  is_aside: boolean;
   /** An export took its use to another server. */
   is_moved: boolean;
   /** It came by a file and was not signed in here since. */
@@ -67,7 +70,7 @@ export function whoseOf(row: Pick<ConnectionRow, 'project_id' | 'group_ref' | 'i
 }
 
 const columns = `c.project_id, c.id, c.provider, c.provider_app_id, c.group_ref, c.consumer_ref, c.workspace_ref,
-  c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, c.moved_at IS NOT NULL AS is_moved, c.came_in, c.provider_metadata, c.scopes, c.credentials,
+  c.provider_consumer_ref, c.auth_scheme, c.status, c.status_detail, ${isAside('c.')} AS is_aside, c.moved_at IS NOT NULL AS is_moved, c.came_in, c.provider_metadata, c.scopes, c.credentials,
   c.generation::float8 AS generation, c.xmin::text AS version, c.access_issued_at, c.access_expires_at,
   (extract(epoch FROM c.access_expires_at - svc_now()) * 1000)::float8 AS expires_in_ms,
   (extract(epoch FROM svc_now() - c.unauthorized_at) * 1000)::float8 AS unauthorized_ms_ago, c.refused_since IS NOT NULL AS is_refused, c.created_at, c.updated_at,
@@ -116,20 +119,20 @@ const listSealed = statement(
    WHERE provider = $1 AND (project_id, id) > ($2, $3) ORDER BY project_id, id LIMIT 500`,
 );
 
-// The newest usable one, else the newest.
+// The newest usable one, else the newest that was not set aside.
 const findDefault = statement(
   'connections_find_default',
   `SELECT ${columns} FROM ${tables}
    WHERE c.project_id = $1 AND c.group_ref = $2 AND c.provider = $3 AND ($4::text IS NULL OR c.group_ref = $4)
-   ORDER BY (c.status = 'bad_credentials'), c.created_at DESC, c.id DESC LIMIT 1`,
+   ORDER BY (c.status = 'bad_credentials'), ${isAside('c.')}, c.created_at DESC, c.id DESC LIMIT 1`,
 );
 
 const insert = statement(
   'connections_insert',
   `INSERT INTO connection (project_id, id, provider, provider_app_id, group_ref, consumer_ref, workspace_ref,
-     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, status_detail, as_of, signed_in_at, access_issued_at, access_expires_at)
+     provider_consumer_ref, auth_scheme, provider_metadata, scopes, credentials, status, status_detail, as_of, signed_in_at, access_issued_at, access_expires_at, aside_generation)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, svc_now(), svc_now(),
-     svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms')`,
+     svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms', CASE WHEN $17::boolean THEN 1 END)`,
 );
 
 // A refresh that is under way loses its fence: what it brings belongs to the old credentials.
@@ -276,6 +279,8 @@ export interface ConnectionContent {
   status: ConnectionStatus;
   /** Of one that is made dead. */
   statusDetail?: string | undefined;
+  /** Nothing is to use them. */
+  isAside?: boolean;
   /** How long ago the token request was sent. */
   issuedAgoMs: number | undefined;
   expiresInMs: number | undefined;
@@ -310,6 +315,7 @@ export async function insertConnection(
     owner.consumerRef,
     ...valuesOf(content),
     content.statusDetail ?? null,
+    content.isAside ?? false,
   ]);
 }
 

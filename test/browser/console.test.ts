@@ -62,7 +62,7 @@ import {
   serverAway,
   signedInElsewhere,
 } from './console/signing-in.ts';
-import { countedAsListed, nothingCutOff, timesGoOn, whoseItIs } from './console/supporting.ts';
+import { asideShown, countedAsListed, nothingCutOff, timesGoOn, whoseItIs } from './console/supporting.ts';
 import { readWaits } from './console/waiting.ts';
 import { startConsole, type ConsoleWorld, type Walk } from './console/world.ts';
 
@@ -138,6 +138,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['shows names and records of hostile texts, and runs nothing of them', hostileShown],
   ['takes hostile texts in every field', hostileTyped],
   ['says whose an operation is, and what becomes of writes with dead credentials', whoseItIs],
+  ['says of tokens that were set aside that nothing waits for them', asideShown],
   ['updates times while a page is open', timesGoOn],
   ['links each count to a list of the same operations', countedAsListed],
   ['cuts off nothing on a small screen', nothingCutOff],

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
+import { Client } from 'pg';
 import { expect } from 'vitest';
-import { fault, install } from '../../customer.ts';
+import { connect, fault, install } from '../../customer.ts';
 import { barriers, type ConsoleWorld } from './world.ts';
 
 const objects = { contacts: { objectName: 'contacts' }, companies: { objectName: 'companies' } };
@@ -39,6 +40,28 @@ export async function whoseItIs({ platform, open }: ConsoleWorld): Promise<void>
   expect(await page.locator('dl.facts').textContent()).not.toContain('ends');
   expect(await barriers(page)).toEqual([]);
   await page.close();
+}
+
+/** Of tokens that an import set aside nobody has to connect again, and nothing waits for them. */
+export async function asideShown({ databaseUrl, platform, open }: ConsoleWorld): Promise<void> {
+  const id = await connect(platform, 'hubspot', 'aside');
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    `UPDATE connection SET status = 'bad_credentials', status_detail = 'These tokens were imported', aside_generation = generation WHERE id = $1`,
+    [id],
+  );
+  await client.end();
+  const page = await open(`/projects/default/connections?groupRef=aside`);
+  await page.getByText('Set aside', { exact: true }).waitFor();
+  await page.goto(new URL(`/projects/default/connections/${id}`, page.url()).href);
+  await page.getByText('Set aside', { exact: true }).waitFor();
+  await page.getByText(/^Nothing uses them/).waitFor();
+  expect(await page.getByRole('button', { name: 'Connect again' }).count()).toBe(0);
+  expect(await page.locator('main').textContent()).not.toContain('writes are refused');
+  expect(await barriers(page)).toEqual([]);
+  await page.close();
+  await platform.call('DELETE', `/projects/default/connections/${id}`);
 }
 
 /** The times of a page are updated while nothing happens. */

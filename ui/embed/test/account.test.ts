@@ -16,6 +16,12 @@ describe('ui/embed/account', () => {
     expect(accountOf([], 'c1')).toBeUndefined();
   });
 
+  it('takes nothing that was set aside', () => {
+    const aside: Connection = { ...connection('c2', 'bern', true), isAside: true };
+    expect(accountOf([aside, connection('c1', 'bern', true)], undefined)?.id).toBe('c1');
+    expect(accountOf([aside], undefined)).toBeUndefined();
+  });
+
   it('puts in place of a chosen one that broke only another one of the same account', () => {
     const broken = connection('c1', 'chur', true);
     expect(accountOf([connection('c2', 'basel'), broken], 'c1')?.id).toBe('c1');

@@ -2871,6 +2871,11 @@ export interface components {
             status: "created" | "working" | "bad_credentials";
             /** @description Why the credentials do not work, or are not used. */
             statusDetail?: string;
+            /**
+             * @description An import set these tokens aside, since they did not pass their trial and the connection of the account keeps its own: nothing uses them, and nobody needs to connect again for them.
+             * @enum {boolean}
+             */
+            isAside?: true;
             /** @description Scopes of the provider app that were not granted: calls that need them are refused. There when there are any and the provider says what it granted. */
             missingScopes?: string[];
             oauth2AuthorizationCode?: {

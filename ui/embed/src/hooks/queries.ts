@@ -87,11 +87,11 @@ export function useAccount(
   };
 }
 
-/** The newest that works, or the newest. What was chosen gives way to no other account when it breaks: it is connected again. */
+/** The newest that works, or the newest that an import did not set aside. What was chosen gives way to no other account when it breaks: it is connected again. */
 export function accountOf(found: readonly Connection[], chosen: string | undefined): Connection | undefined {
   const working = found.filter(({ status }) => status !== 'bad_credentials');
   const own = found.find(({ id }) => id === chosen);
-  if (!own) return working[0] ?? found[0];
+  if (!own) return working[0] ?? found.find(({ isAside }) => !isAside);
   const account = own.providerWorkspaceRef;
   const isSame = (one: Connection) => account !== undefined && one.providerWorkspaceRef === account;
   return working.find(({ id }) => id === chosen) ?? working.find(isSame) ?? own;

@@ -24,13 +24,15 @@ export function ConnectionActions(props: { project: string; connection: Connecti
   };
   return (
     <>
-      <Button
-        look={connection.status === 'bad_credentials' ? 'primary' : 'plain'}
-        disabledFor={notAllowed}
-        onClick={() => setOpen('link')}
-      >
-        Connect again
-      </Button>
+      {!connection.isAside && (
+        <Button
+          look={connection.status === 'bad_credentials' ? 'primary' : 'plain'}
+          disabledFor={notAllowed}
+          onClick={() => setOpen('link')}
+        >
+          Connect again
+        </Button>
+      )}
       <Button look="danger" disabledFor={notAllowed} onClick={() => setOpen('delete')}>
         Delete
       </Button>

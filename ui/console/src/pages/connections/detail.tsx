@@ -15,7 +15,7 @@ import { Time } from '../../ui/time.tsx';
 import { ConnectionActions } from './actions.tsx';
 import { ConnectionEvents } from './events.tsx';
 import { ConnectionInstallations } from './installations.tsx';
-import { budgetAgainMs, connectionQuery, connectionStates, isMoved, schemes } from './queries.ts';
+import { budgetAgainMs, connectionQuery, isMoved, schemes, stateOf } from './queries.ts';
 import { ConnectionWork } from './work.tsx';
 
 /** One account of a customer: whether it works, what happened to it, and what it is used for. */
@@ -35,7 +35,7 @@ export function ConnectionPage(): ReactNode {
   if (isNotFound(error)) return <NotFound what="connection" />;
   if (error && !connection) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!connection) return <Loading lines={8} />;
-  const [word, tone] = connectionStates[connection.status];
+  const [word, tone] = stateOf(connection);
   return (
     <Page
       title={`${connection.group.groupName} · ${connection.provider}`}
@@ -72,11 +72,18 @@ export function ConnectionPage(): ReactNode {
 
 /** What keeps it from working, and what to do. */
 function Trouble({ connection }: { connection: Connection }): ReactNode {
-  const { status, statusDetail, missingScopes = [], group } = connection;
+  const { status, statusDetail, isAside, missingScopes = [], group } = connection;
   if (isMoved(connection))
     return (
       <Notice tone="bad" title={statusDetail}>
         Its customer is read and written there. <code>svc export --undo</code> uses it here again.
+      </Notice>
+    );
+  if (isAside)
+    return (
+      <Notice tone="info" title={statusDetail}>
+        Nothing uses them, and nobody needs to connect again for them: the connection of the account keeps its
+        own. Import their refresh token again once it will pass, or delete this connection.
       </Notice>
     );
   if (status === 'bad_credentials')
@@ -97,12 +104,12 @@ function Trouble({ connection }: { connection: Connection }): ReactNode {
 }
 
 function TokenAge({
-  connection: { status, tokenIssueTime, tokenExpireTime },
+  connection: { status, isAside, tokenIssueTime, tokenExpireTime },
 }: {
   connection: Connection;
 }): ReactNode {
   if (!tokenIssueTime && !tokenExpireTime) return undefined;
-  if (status === 'bad_credentials') return 'Not taken any more';
+  if (status === 'bad_credentials') return isAside ? 'Not used' : 'Not taken any more';
   return (
     <>
       {tokenIssueTime && (

@@ -11,14 +11,14 @@ import { FilterBar, FilterSelect, FilterText } from '../../ui/filters.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { connectionStates } from './queries.ts';
+import { connectionStates, stateOf } from './queries.ts';
 
 const columns: readonly Column<Connection>[] = [
   {
     title: 'Status',
     width: '10rem',
-    cell: ({ status }) => {
-      const [word, tone] = connectionStates[status];
+    cell: (connection) => {
+      const [word, tone] = stateOf(connection);
       return <Badge tone={tone}>{word}</Badge>;
     },
   },

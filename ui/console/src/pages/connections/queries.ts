@@ -36,6 +36,10 @@ export const groupQuery = (project: string, groupRef: string) =>
 export const isMoved = ({ status, statusDetail }: Connection): boolean =>
   status === 'bad_credentials' && statusDetail?.startsWith('It was moved to another server') === true;
 
+/** What is shown of how it is. What an import set aside waits for nobody. */
+export const stateOf = ({ status, isAside }: Connection): [word: string, tone: Tone] =>
+  isAside ? ['Set aside', 'info'] : connectionStates[status];
+
 export const connectionStates: Record<Connection['status'], [word: string, tone: Tone]> = {
   created: ['Not used yet', 'info'],
   working: ['Working', 'good'],
