@@ -1,5 +1,6 @@
 import type { Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
+import { isAside } from './aside.ts';
 import type { ProviderMetadata } from './schema.ts';
 
 // Who connects goes by the ref until a name comes. The row lock puts those who connect one group in line.
@@ -18,13 +19,13 @@ const saveConsumer = statement(
      updated_at = CASE WHEN k.name <> $4::text THEN svc_now() ELSE k.updated_at END`,
 );
 
-// Those that may work come first, the newest before all; of the dead the oldest.
+// Those that may work come first, the newest before all; of the dead the oldest, and what was set aside behind all others.
 const listOwn = statement(
   'connections_list_own',
   `SELECT id, workspace_ref, provider_metadata, credentials, status <> 'bad_credentials' AS may_work,
-     status = 'bad_credentials' AND coalesce(starts_with(status_detail, $5), false) AS is_aside
+     ${isAside()} AS is_aside
    FROM connection WHERE project_id = $1 AND group_ref = $2 AND provider = $3 AND consumer_ref = $4
-   ORDER BY (status = 'bad_credentials'), CASE status WHEN 'bad_credentials' THEN created_at END, created_at DESC, id DESC`,
+   ORDER BY (status = 'bad_credentials'), ${isAside()}, CASE status WHEN 'bad_credentials' THEN created_at END, created_at DESC, id DESC`,
 );
 
 /** Who connects: a group, and a person of it. A name that is missing leaves the known one, or is the ref. */
@@ -63,15 +64,11 @@ export interface OwnRow {
   provider_metadata: ProviderMetadata;
   credentials: Buffer;
   may_work: boolean;
-  /** What is told of it begins with the given words. */
+  /** An import set it aside: nothing uses it. */
   is_aside: boolean;
 }
 
 /** All connections of a person at a provider, whatever the account. */
-export function listOwnConnections(
-  tx: Queryable,
-  { projectId, owner, provider }: Person,
-  asideWords: string,
-): Promise<OwnRow[]> {
-  return tx.rows(listOwn, [projectId, owner.groupRef, provider, owner.consumerRef, asideWords]);
+export function listOwnConnections(tx: Queryable, { projectId, owner, provider }: Person): Promise<OwnRow[]> {
+  return tx.rows(listOwn, [projectId, owner.groupRef, provider, owner.consumerRef]);
 }

@@ -6,6 +6,7 @@ import { newId } from '../../kit/ids.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { hurry } from '../../lanes/index.ts';
 import type { Provider } from '../../providers/index.ts';
+import { asideWords } from '../aside.ts';
 import { openWindow } from '../budget/index.ts';
 import { openSecrets, sealSecrets } from '../credentials/index.ts';
 import { saveOwner, type Owner, type Person } from '../owner-store.ts';
@@ -22,7 +23,6 @@ import {
 import { refusalOfDoubt, type Doubt } from './health.ts';
 import {
   accountOf,
-  asideWords,
   besideOf,
   hasToken,
   knownOf,
@@ -129,7 +129,11 @@ async function keepIn(
   const lives = held && mayWork(ground, held, spent) ? held.id : besideOf(own, account);
   if (doubt && lives) {
     if (spent === undefined || refreshTokenOf(secrets) === spent) throw refusalOfDoubt(provider, doubt);
-    const { id, generation } = await made({ status: 'bad_credentials', statusDetail: asideOf(doubt) });
+    const { id, generation } = await made({
+      status: 'bad_credentials',
+      statusDetail: asideOf(doubt),
+      isAside: true,
+    });
     return { id, generation, refusal: refusedAside(provider, doubt, { id, known: lives }) };
   }
   if (known === undefined) return made();
@@ -161,8 +165,7 @@ async function dropAside(
   }
 }
 
-const asideOf = ({ message }: Doubt): string =>
-  `${asideWords}beside a connection that has credentials that may work, and did not pass their trial: ${message}`;
+const asideOf = ({ message }: Doubt): string => `${asideWords} ${message}`;
 
 /** The refusal of tokens that were set aside, which says where they are. */
 function refusedAside(

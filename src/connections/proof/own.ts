@@ -26,9 +26,6 @@ interface Account {
 
 type Told = Pick<Proven, 'workspaceRef' | 'providerConsumerRef' | 'providerMetadata'>;
 
-/** How it begins what is told of a connection whose tokens were set aside. */
-export const asideWords = 'These tokens were imported ';
-
 /** The person's connections at the provider: those that may work first, and of them the newest. */
 export async function ownConnections(
   vault: Vault,
@@ -36,7 +33,7 @@ export async function ownConnections(
   person: Person,
   { provider, refreshToken }: { provider: Provider; refreshToken: string | undefined },
 ): Promise<OwnConnection[]> {
-  const rows = await listOwnConnections(tx, person, asideWords);
+  const rows = await listOwnConnections(tx, person);
   const holds = ({ id, credentials }: (typeof rows)[number]): boolean =>
     refreshToken !== undefined && hasToken(vault, [person.projectId, id], credentials, refreshToken);
   return rows.map((row) => ({
