@@ -294,7 +294,8 @@ describe('deliveries', () => {
     expect(receiver.ids()).toEqual([id]);
   });
 
-  it('the link of a large record is good while its delivery goes on, and 15 minutes after', async () => {
+  /** A message that links to its record, delivered; `ask` follows its link. */
+  const deliverLarge = async () => {
     const [small] = await world.messages(destination.id, 1);
     const { projectId, installationId } = small!;
     const json = JSON.stringify({ raw: { text: 'x'.repeat(400_000) } });
@@ -320,6 +321,17 @@ describe('deliveries', () => {
     const secret = link.searchParams.get('secret')!;
     const ask = (over: object = {}) =>
       world.deliveries.log.resultOf({ projectId, id: large!.id, secret, ...over });
+    return { id: large!.id, json, ask };
+  };
+  const endedAgo = (minutes: number, id: string) =>
+    world.rows(
+      `UPDATE delivery SET status = 'delivered', last_at = svc_now() - $2 * interval '1 minute' WHERE message_id = $1`,
+      [id, minutes],
+    );
+
+  it('the link of a large record is good while its delivery goes on, and 15 minutes after', async () => {
+    const [small] = await world.messages(destination.id, 1);
+    const { id, json, ask } = await deliverLarge();
     expect((await ask()).toString()).toBe(`[${json}]`);
     for (const wrong of [
       { secret: 'x' },
@@ -329,17 +341,34 @@ describe('deliveries', () => {
       { id: small!.id },
     ])
       await expect(ask(wrong)).rejects.toMatchObject({ code: 'not-found' });
-    await world.rows(
-      `UPDATE delivery SET last_at = svc_now() - interval '14 minutes' WHERE message_id = $1`,
-      [large!.id],
-    );
+    await endedAgo(14, id);
     expect((await ask()).length).toBe(json.length + 2);
-    await world.rows(
-      `UPDATE delivery SET last_at = svc_now() - interval '16 minutes' WHERE message_id = $1`,
-      [large!.id],
-    );
+    await endedAgo(16, id);
     await expect(ask()).rejects.toMatchObject({ code: 'not-found' });
-    await world.rows(`UPDATE delivery SET status = 'pending' WHERE message_id = $1`, [large!.id]);
+    await world.rows(`UPDATE delivery SET status = 'pending' WHERE message_id = $1`, [id]);
     expect((await ask()).length).toBe(json.length + 2);
+  });
+
+  it('the link of a large record is good where a replay sends it elsewhere, however long ago it was delivered', async () => {
+    const { id, json, ask } = await deliverLarge();
+    await endedAgo(24 * 60, id);
+    await expect(ask()).rejects.toMatchObject({ code: 'not-found' });
+    const elsewhere = await startReceiver();
+    const other = await create('other', elsewhere.url);
+    await world.deliveries.replays.start(world.projectId, {
+      filter: { destination: destination.id },
+      destination: other.id,
+    });
+    const replayed = await eventually(
+      () => elsewhere.ids(),
+      (ids) => ids.length === 1,
+    );
+    expect(replayed).toEqual([id]);
+    expect((await ask()).length).toBe(json.length + 2);
+    await settled(2);
+    expect((await ask()).length).toBe(json.length + 2);
+    await endedAgo(16, id);
+    await expect(ask()).rejects.toMatchObject({ code: 'not-found' });
+    await elsewhere.close();
   });
 });

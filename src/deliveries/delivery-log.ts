@@ -157,8 +157,8 @@ function present(projectId: string, row: DeliveryRow): Delivery {
 function deadLink() {
   return problem('not-found', {
     detail:
-      'The link is not known, or its time is over: it is good for 15 minutes after the last attempt of its delivery.',
+      'The link is not known, or its time is over: it is good for 15 minutes after the last attempt to deliver its message.',
     remedy:
-      'Send the delivery again: POST …/deliveries/{id}:retry. The link of its message is good again then.',
+      'Send the delivery again: POST …/deliveries/{id}:retry, or a replay to another destination. The link of its message is good again then.',
   });
 }

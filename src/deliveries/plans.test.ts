@@ -4,7 +4,14 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { declaredStatements } from '../kit/db/statement.ts';
 import './index.ts';
 
-const hot = ['destinations_load', 'messages_load', 'deliveries_record', 'messages_keep', 'message_result'];
+const hot = [
+  'destinations_load',
+  'messages_load',
+  'deliveries_record',
+  'messages_keep',
+  'message_result',
+  'message_links',
+];
 
 const textOf = (name: string): string => declaredStatements().find((each) => each.name === name)?.text ?? '';
 

@@ -141,15 +141,19 @@ const again = statement(
   SELECT message_id FROM again`,
 );
 
+// The first delivery of a message waits while it has no row. A replay may send it elsewhere.
 const findLink = statement(
   'message_links',
-  `SELECT i.n::int AS n, m.link_hash, d.status IN ('delivered', 'failed', 'canceled') AND d.last_at < svc_now() - interval '15 minutes' AS over
+  `SELECT i.n::int AS n, m.link_hash, coalesce(d.has_begun AND d.are_over, false) AS over
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
     SELECT * FROM message m
     WHERE m.project_id = i.project_id AND m.id = i.id AND m.id >= svc_kept_from(i.project_id, 'messages')
       AND m.link_hash IS NOT NULL LIMIT 1) m
-  ${itsDelivery}`,
+  CROSS JOIN LATERAL (
+    SELECT bool_or(d.destination_id = m.destination_id) AS has_begun,
+      bool_and(d.status <> 'pending' AND d.last_at < svc_now() - interval '15 minutes') AS are_over
+    FROM delivery d WHERE d.project_id = m.project_id AND d.message_id = m.id) d`,
 );
 
 export interface DeliveryFilter {
@@ -252,7 +256,7 @@ export async function deliverAgain(
 export interface LinkRow {
   link_hash: Buffer;
   /** Its time is over. */
-  over: boolean | null;
+  over: boolean;
 }
 
 /** The links of messages, each by the place of its key. */
