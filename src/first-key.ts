@@ -1,24 +1,35 @@
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { publicUrlOf, type Config } from './config.ts';
 import { openDatabase, type Database } from './kit/db/database.ts';
 import { isUnsaid } from './kit/db/faults.ts';
+import { isId } from './kit/ids.ts';
 import type { Logger } from './kit/log.ts';
 import { Problem } from './kit/problem.ts';
 import { endOperator, makeOwnerLink, makeResetLink, makeWelcomeLink } from './people/index.ts';
-import { bootstrap, createOperatorKey, isKeyOf } from './projects/index.ts';
+import { bootstrap, createOperatorKey, settleKept } from './projects/index.ts';
+
+/** A key before the answer to its commit; without a file it is shown on the terminal. */
+interface Kept {
+  apiKey: string;
+  file: string | undefined;
+}
+
+/** Files of keys of which the database did not say to this process whether it stored them. */
+const unanswered = new Set<string>();
 
 /**
  * On an empty database: the first project, and its key on the terminal or, without one, in a file that only its owner can read. The file has
- * another name until the key is known to be stored: a start that does not learn it leaves that to the next one.
+ * another name, with the id of the project, until the key is known to be stored: a start that does not learn it leaves that to the next one.
  */
 export async function makeFirstKey(config: Config, url: string, say: (line: string) => void): Promise<void> {
   const isTerminal = process.stderr.isTTY;
   const path = join(config.dataDir, 'first-api-key');
-  let kept: string | undefined;
-  const keep = async (apiKey: string): Promise<void> => {
-    if (!isTerminal) await writeUnfinished(path, apiKey);
-    kept = apiKey;
+  let kept: Kept | undefined;
+  const keep = async (apiKey: string, projectId: string): Promise<void> => {
+    const file = isTerminal ? undefined : `${path}.${projectId}.unfinished`;
+    if (file !== undefined) await writeSecret(file, path, apiKey);
+    kept = { apiKey, file };
   };
   const database = openDatabase({ url, poolSize: 1, applicationName: 'svc first start' });
   try {
@@ -26,59 +37,88 @@ export async function makeFirstKey(config: Config, url: string, say: (line: stri
     if (apiKey !== undefined && isTerminal)
       say(`\nThis is the first API key of project "default". It is shown only now:\n\n  ${apiKey}\n`);
     kept = undefined;
-    await finishKey(database, path, say);
+    await finishKeys(database, path, say);
   } catch (error) {
-    if (kept !== undefined && error instanceof Problem && isUnsaid(error))
-      say(
-        isTerminal
-          ? `\nThe database did not say whether it stored this first API key of project "default". It may be valid, and is shown only now:\n\n  ${kept}\n`
-          : `The database did not say whether it stored the first API key of project "default". It may be valid, and is in ${unfinished(path)}; svc looks once the database answers.`,
-      );
-    else if (kept !== undefined) await rm(unfinished(path), { force: true });
+    if (kept) await leave(kept, error instanceof Problem && isUnsaid(error), say);
     throw error;
   } finally {
     await database.close();
   }
 }
 
-/** A key that was written before its commit gets its name if it is stored; otherwise it is of no use. */
-async function finishKey(database: Database, path: string, say: (line: string) => void): Promise<void> {
-  const written = await readFile(unfinished(path), 'utf8').catch(() => undefined);
-  if (written === undefined) return;
-  if (!(await isKeyOf(database, written.trim()))) {
-    await rm(unfinished(path), { force: true });
-    return;
-  }
-  const aside = await setAside(path);
-  if (aside !== undefined) say(`The key of another database that was in ${path} is in ${aside} now.`);
-  await rename(unfinished(path), path);
-  say(`The first API key of project "default" is in ${path}; move it to a safe place.`);
+/** Where it may be stored, it is kept and named; otherwise it is of no use. */
+async function leave(
+  { apiKey, file }: Kept,
+  mayBeStored: boolean,
+  say: (line: string) => void,
+): Promise<void> {
+  const doubt = 'The database did not say whether it stored';
+  if (!mayBeStored) return file === undefined ? undefined : rm(file, { force: true });
+  if (file === undefined)
+    return say(
+      `\n${doubt} this first API key of project "default". It may be valid, and is shown only now:\n\n  ${apiKey}\n`,
+    );
+  unanswered.add(file);
+  say(
+    `${doubt} the first API key of project "default". It may be valid, and is in ${file}; svc looks once the database answers.`,
+  );
 }
 
-const unfinished = (path: string): string => `${path}.unfinished`;
+/** Looks for keys that were written before their commit, in this process, in another one, or for another database. */
+async function finishKeys(database: Database, path: string, say: (line: string) => void): Promise<void> {
+  const names = await readdir(dirname(path)).catch(() => []);
+  for (const name of names) {
+    const [, projectId = ''] = /^first-api-key\.([^.]+)\.unfinished$/.exec(name) ?? [];
+    if (isId(projectId)) await finishKey(database, { path, projectId }, say);
+  }
+}
+
+/** A key that is stored gets its name. One that is of no use goes; one that may be of use elsewhere stays. */
+async function finishKey(
+  database: Database,
+  { path, projectId }: { path: string; projectId: string },
+  say: (line: string) => void,
+): Promise<void> {
+  const file = `${path}.${projectId}.unfinished`;
+  const written = (): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);
+  const apiKey = (await written())?.trim();
+  if (apiKey === undefined) return;
+  await settleKept(database, { projectId, apiKey }, async (state) => {
+    // Another process may have been here before.
+    if ((await written()) === undefined) return;
+    if (state === 'stored') {
+      const aside = await setAside(path);
+      if (aside !== undefined) say(`The key of another database that was in ${path} is in ${aside} now.`);
+      await rename(file, path);
+      say(`The first API key of project "default" is in ${path}; move it to a safe place.`);
+    } else if (state === 'gone' || unanswered.has(file)) await rm(file, { force: true });
+    else
+      say(`${file} has a first API key that this database does not know: it is of another one, or of none.`);
+  });
+}
 
 /** In a file that only its owner can read, whole or not at all. */
 async function keepSecret(path: string, secret: string): Promise<void> {
-  await writeUnfinished(path, secret);
-  await rename(unfinished(path), path).catch(unwritten(path));
+  const file = `${path}.unfinished`;
+  await writeSecret(file, path, secret);
+  await rename(file, path).catch(unwritten(file, path));
 }
 
-/** The file under the name that it has until it is finished; nothing is there when it could not be written. */
-async function writeUnfinished(path: string, secret: string): Promise<void> {
-  const file = unfinished(path);
+/** The file that is to be that of the path later; nothing is there when it could not be written. */
+async function writeSecret(file: string, path: string, secret: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(file, `${secret}\n`, { mode: 0o600 });
     await chmod(file, 0o600);
   } catch (error) {
-    await unwritten(path)(error);
+    await unwritten(file, path)(error);
   }
 }
 
 const unwritten =
-  (path: string) =>
+  (file: string, path: string) =>
   async (cause: unknown): Promise<never> => {
-    await rm(unfinished(path), { force: true }).catch(() => undefined);
+    await rm(file, { force: true }).catch(() => undefined);
     const remedy = 'make room there, or set SVC_DATA_DIR to a folder that this user may write to';
     throw new Error(`${path} could not be written (${remedy})`, { cause });
   };

@@ -23,8 +23,8 @@ export interface Bootstrapped {
 export interface BootstrapOptions {
   /** The first key, instead of one that is made. */
   givenKey?: string | undefined;
-  /** Keeps the key that was made. Called before the commit: when it throws, no key exists. Where the commit is unsaid, it may. */
-  keep?: (apiKey: string) => Promise<void>;
+  /** Keeps the key that was made for the project. Called before the commit: when it throws, no key exists. Where the commit is unsaid, it may. */
+  keep?: (apiKey: string, projectId: string) => Promise<void>;
 }
 
 /**
@@ -44,16 +44,31 @@ export async function bootstrap(
     await record(tx, { projectId: id, action: 'project.created', targetId: id });
     const made = given ? undefined : generateApiKey();
     await insertFullKey(tx, id, given ?? (made as KeyParts), 'first key');
-    if (made) await keep?.(made.key);
+    if (made) await keep?.(made.key, id);
     return { created: true, projectId: id, ...(made ? { apiKey: made.key } : {}) };
   });
 }
 
-/** Whether a key that was kept before its commit is stored. */
-export async function isKeyOf(database: Database, text: string): Promise<boolean> {
+/** Of a key that was kept before its commit: it is stored, its project has it no more, or the database has no such project. */
+export type KeptState = 'stored' | 'gone' | 'unknown';
+
+/** Does what is to be done about a key that was kept before its commit, while no other node of the database does, and none makes one. */
+export function settleKept(
+  database: Database,
+  { projectId, apiKey }: { projectId: string; apiKey: string },
+  settle: (state: KeptState) => Promise<void>,
+): Promise<void> {
+  return database.transaction(async (tx) => {
+    await store.lockBootstrap(tx);
+    if (await isKeyOf(tx, apiKey)) return settle('stored');
+    return settle((await store.findProject(tx, projectId)) ? 'gone' : 'unknown');
+  });
+}
+
+async function isKeyOf(tx: Queryable, text: string): Promise<boolean> {
   const parts = parseApiKey(text);
   if (!parts) return false;
-  const stored = (await loadApiKeys(database, [parts.id])).get(parts.id);
+  const stored = (await loadApiKeys(tx, [parts.id])).get(parts.id);
   return stored !== undefined && secretFits(parts.secret, stored.secret_hash);
 }
 

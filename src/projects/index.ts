@@ -16,7 +16,7 @@ export {
 } from './auth/principal.ts';
 export type { Visit } from './auth/visit.ts';
 export { partsOfGiven } from './keys/key-form.ts';
-export { bootstrap, createOperatorKey, isKeyOf } from './bootstrap.ts';
+export { bootstrap, createOperatorKey, settleKept } from './bootstrap.ts';
 export { providerCatalogueRoutes } from './catalogue-routes.ts';
 export { withRetained, type RetainedObject } from './integrations/retained.ts';
 export type { Absence } from './integrations/absences.ts';

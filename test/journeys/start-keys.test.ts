@@ -1,8 +1,11 @@
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { svc } from '../../src/cli/run.fixture.ts';
+import { readConfig } from '../../src/config.ts';
+import { makeFirstKey } from '../../src/first-key.ts';
 import { createTestDatabase } from '../database.ts';
-import { startForwarder } from '../forwarder.ts';
+import { startForwarder, type Forwarder } from '../forwarder.ts';
 import { masterKey, projectsBy, ready, useStarts } from '../starts.ts';
 
 /** The command lines of the processes that name this folder. */
@@ -84,17 +87,30 @@ describe('test/journeys/start-keys', () => {
     const SVC_DATA_DIR = join(folder(), 'full');
     const path = join(SVC_DATA_DIR, 'first-api-key');
     await mkdir(SVC_DATA_DIR);
-    await symlink('/dev/full', `${path}.unfinished`);
-    const full = await start({ DATABASE_URL, SVC_DATA_DIR }, ['migrate']);
+    // No byte may be written to a file.
+    const limited = ['sh', '-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, svc];
+    const full = await start({ DATABASE_URL, SVC_DATA_DIR }, ['migrate'], limited);
     expect(await full.ended).toBe(1);
     expect(full.said()).toContain(`${path} could not be written (make room there, or set SVC_DATA_DIR`);
-    expect(full.said()).toContain('no space left on device');
+    expect(full.said()).toContain('file too large');
     expect(await readdir(SVC_DATA_DIR)).toEqual([]);
     const next = await start({ DATABASE_URL, SVC_DATA_DIR }, ['migrate']);
     expect(await next.ended).toBe(0);
     expect(next.said()).not.toContain('of another database');
     expect(await readdir(SVC_DATA_DIR)).toEqual(['first-api-key']);
   }, 90_000);
+
+  /** The first key of a database that did not say whether it stored it, in a file, once that process is gone. */
+  async function leaveUnfinished(wire: Forwarder, SVC_DATA_DIR: string): Promise<string> {
+    wire.loseWay('INSERT INTO api_key', 'COMMIT');
+    const node = await start({ DATABASE_URL: wire.url, SVC_DATA_DIR }, ['migrate']);
+    const named = /It may be valid, and is in (\S+\.unfinished);/;
+    await expect.poll(node.said, { timeout: 30_000 }).toMatch(named);
+    node.child.kill('SIGKILL');
+    await node.ended;
+    wire.heal();
+    return named.exec(node.said())?.[1] ?? '';
+  }
 
   it('a first key whose commit was not answered is kept, and named by the start that finds it stored', async () => {
     const database = await createTestDatabase();
@@ -103,16 +119,9 @@ describe('test/journeys/start-keys', () => {
     const SVC_DATA_DIR = join(folder(), 'unanswered');
     const path = join(SVC_DATA_DIR, 'first-api-key');
     try {
-      wire.loseWay('INSERT INTO api_key', 'COMMIT');
-      const first = await start({ DATABASE_URL: wire.url, SVC_DATA_DIR }, ['migrate']);
-      await expect
-        .poll(first.said, { timeout: 30_000 })
-        .toContain(`It may be valid, and is in ${path}.unfinished`);
-      first.child.kill('SIGKILL');
-      await first.ended;
+      const file = await leaveUnfinished(wire, SVC_DATA_DIR);
       expect(await database.database.raw('SELECT label FROM api_key')).toEqual([{ label: 'first key' }]);
-      expect((await stat(`${path}.unfinished`)).mode & 0o777).toBe(0o600);
-      wire.heal();
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
       const next = await start({ DATABASE_URL: wire.url, SVC_DATA_DIR }, ['api']);
       await ready(next);
       expect(next.said()).toContain(`is in ${path}; move it to a safe place`);
@@ -123,6 +132,56 @@ describe('test/journeys/start-keys', () => {
       await wire.close();
     }
   }, 90_000);
+
+  it('an unfinished first key gets its name once where two processes find it at once', async () => {
+    const database = await createTestDatabase();
+    keep(database);
+    const wire = await startForwarder(database.url);
+    const SVC_DATA_DIR = join(folder(), 'two-processes');
+    const path = join(SVC_DATA_DIR, 'first-api-key');
+    try {
+      const file = await leaveUnfinished(wire, SVC_DATA_DIR);
+      const text = await readFile(file, 'utf8');
+      const config = readConfig({
+        DATABASE_URL: wire.url,
+        SVC_DATA_DIR,
+        SVC_ENCRYPTION_KEYS: masterKey(7),
+      });
+      const said: string[] = [];
+      for (let n = 0; n < 20; n += 1) {
+        await writeFile(file, text, { mode: 0o600 });
+        await rm(path, { force: true });
+        await Promise.all([1, 2, 3].map(() => makeFirstKey(config, wire.url, (line) => said.push(line))));
+        expect(await readFile(path, 'utf8')).toBe(text);
+      }
+      expect(said).toEqual(
+        Array.from({ length: 20 }, () => expect.stringContaining('move it to a safe place') as string),
+      );
+    } finally {
+      await wire.close();
+    }
+  }, 90_000);
+
+  it('an unfinished first key of one database stays where another one is started in the same folder', async () => {
+    const database = await createTestDatabase();
+    keep(database);
+    const wire = await startForwarder(database.url);
+    const SVC_DATA_DIR = join(folder(), 'two-databases');
+    try {
+      const file = await leaveUnfinished(wire, SVC_DATA_DIR);
+      const key = (await readFile(file, 'utf8')).trim();
+      const other = await start({ DATABASE_URL: (await empty()).url, SVC_DATA_DIR }, ['migrate']);
+      expect(await other.ended).toBe(0);
+      expect(other.said()).toContain(`${file} has a first API key that this database does not know`);
+      const back = await start({ DATABASE_URL: wire.url, SVC_DATA_DIR }, ['api']);
+      await ready(back);
+      expect(back.said()).toContain('The key of another database');
+      expect((await readFile(join(SVC_DATA_DIR, 'first-api-key'), 'utf8')).trim()).toBe(key);
+      expect(await projectsBy(back, { 'x-api-key': key })).toBe(200);
+    } finally {
+      await wire.close();
+    }
+  }, 120_000);
 
   it('a first key whose commit did not arrive is made anew by the same start', async () => {
     const database = await createTestDatabase();
