@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { createHttpServer, type HttpServer } from './server.ts';
 
 describe('kit/http/broken-connection', () => {
   let server: HttpServer;
+  const block = Buffer.alloc(64 * 1024, 'b');
 
   beforeAll(async () => {
     server = createHttpServer({ log: createLog('silent'), bodyLimitBytes: 10_000, trustedProxies: [] });
@@ -21,6 +23,7 @@ describe('kit/http/broken-connection', () => {
       reply.raw.write('begun;');
       setTimeout(() => reply.raw.end('ended'), 50);
     });
+    server.get('/large', async () => Readable.from(Array.from({ length: 200 }, () => block)));
     await server.listen({ port: 0, host: '127.0.0.1' });
   });
   afterAll(() => server.close());
@@ -51,6 +54,36 @@ describe('kit/http/broken-connection', () => {
     const get = 'GET /stream HTTP/1.1\r\nhost: x\r\n\r\n';
     const answers = await send(get, 'CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n');
     expect(answers).toMatch(/begun;\r\n5\r\nended\r\n0\r\n\r\nHTTP\/1\.1 404 /);
+  });
+
+  const tunnel = 'CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n';
+  const large = 'GET /large HTTP/1.1\r\nhost: x\r\n\r\n';
+
+  test.each([
+    ['the request', [large]],
+    ['several', [slow, large, large]],
+  ])(
+    'an answer that is larger than all buffers goes on where a tunnel waits behind %s',
+    async (_name, before) => {
+      const answers = await send(...before, tunnel);
+      expect(statuses(answers).at(-1)).toBe('404');
+      const blocks = before.filter((request) => request === large).length * 200;
+      expect(answers.match(/b+/g)?.filter((one) => one.length === block.length)).toHaveLength(blocks);
+    },
+  );
+
+  test('a caller who reads nothing of an answer before a tunnel is let go after the time of the server', async () => {
+    server.server.timeout = 200;
+    try {
+      const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1').pause();
+      const [[theirs]] = await Promise.all([once(server.server, 'connection'), once(socket, 'connect')]);
+      const ended = new Promise((resolve) => theirs.on('close', () => resolve('ended')));
+      socket.write(`${large}${tunnel}`);
+      expect(await Promise.race([ended, wait(3_000)])).toBe('ended');
+      socket.destroy();
+    } finally {
+      server.server.timeout = 0;
+    }
   });
 
   test('a caller who resets it while a tunnel waits behind a request ends no process', async () => {

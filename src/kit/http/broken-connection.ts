@@ -19,9 +19,15 @@ interface Asked {
   before: ServerResponse | undefined;
 }
 
-const newest = new WeakMap<Duplex, Asked>();
+type Listener = (...given: unknown[]) => void;
 
-/** Remembers the newest request of each connection of a server. */
+/** What node listens to on a connection, so that an answer goes on once its caller has read, and ends where the caller reads nothing. */
+const flowEvents = ['drain', 'timeout'] as const;
+
+const newest = new WeakMap<Duplex, Asked>();
+const flowListeners = new WeakMap<Duplex, [event: string, listener: Listener][]>();
+
+/** Remembers the newest request of each connection of a server, and what node listens to there. */
 export function watchConnections(server: Server): void {
   const note = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
@@ -31,6 +37,12 @@ export function watchConnections(server: Server): void {
     newest.set(socket, { request, response, before: isOpen(last?.response) ? last?.response : undefined });
   };
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, note);
+  server.on('connection', (socket: Duplex) => {
+    const listened = flowEvents.flatMap((event) =>
+      socket.listeners(event).map((listener): [string, Listener] => [event, listener as Listener]),
+    );
+    flowListeners.set(socket, listened);
+  });
 }
 
 /** The answer to the newest request of a watched connection. */
@@ -60,10 +72,12 @@ function isOpen(response: ServerResponse | undefined): boolean {
 
 /**
  * Does it when every answer that the connection waits for has left; now, if there is none. For connections that node has given out of
- * hand (`connect`): it has taken its own listener for errors away, and an error that nobody hears ends the process.
+ * hand (`connect`): it has taken its own listeners away. An error that nobody hears ends the process, and without the others an answer that is on its
+ * way stands still.
  */
 export function afterAnswers(socket: Duplex, work: () => void): void {
   socket.on('error', () => undefined);
+  for (const [event, listener] of flowListeners.get(socket) ?? []) socket.on(event, listener);
   const { response } = newest.get(socket) ?? {};
   if (response && isOpen(response)) response.once('close', work);
   else work();
