@@ -104,7 +104,7 @@ BEGIN
   empty AS (
     DELETE FROM operation o USING gone g WHERE g.total = 0 AND o.project_id = g.project_id AND o.id = g.id),
   masters AS (
-    UPDATE operation o SET total = g.total, updated_at = moment FROM gone g
+    UPDATE operation o SET total = g.total, left_at = moment, updated_at = moment FROM gone g
     WHERE g.total > 0 AND o.project_id = g.project_id AND o.id = g.id RETURNING o.id, o.action_type),
   members AS MATERIALIZED (
     SELECT DISTINCT g.project_id, g.id, g.seq, r.order_key AS stored_key,
@@ -147,7 +147,7 @@ BEGIN
     WHERE r.project_id = project AND r.operation_id = batch;
   GET DIAGNOSTICS refused = ROW_COUNT;
   UPDATE operation o SET status = 'failure', result = '[' || o.resource || '] ' || (failure->>'message'), total = refused,
-    failed = refused, updated_at = moment, errors = (
+    failed = refused, left_at = moment, updated_at = moment, errors = (
       SELECT json_agg(json_build_object('index', r.slot, 'category', 'internal', 'retryable', true,
         'message', failure->>'message') ORDER BY r.slot)
       FROM record r WHERE r.project_id = project AND r.operation_id = batch)

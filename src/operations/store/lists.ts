@@ -88,6 +88,9 @@ const walks = {
   ),
 } satisfies Record<string, Statement>;
 
+// A batch that gathers is accepted when it leaves: what was sent at once meanwhile was before it.
+const acceptedAt = 'coalesce(o.left_at, o.created_at)';
+
 // One by one, by the whole key: another plan reads all of a partition that was empty once.
 const askedFor = `FROM unnest($2::uuid[]) AS i(id)
   CROSS JOIN LATERAL (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = i.id LIMIT 1) o
@@ -100,11 +103,11 @@ const askedFor = `FROM unnest($2::uuid[]) AS i(id)
     AND ($12::boolean IS NOT TRUE OR EXISTS (
       SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))
     AND ($13::boolean IS NOT TRUE OR o.status = 'success' AND o.failed + o.unknown > 0)
-    AND ($14::bigint IS NULL OR o.created_at <= 'epoch'::timestamptz + $14 * interval '1 microsecond')`;
+    AND ($14::bigint IS NULL OR ${acceptedAt} <= 'epoch'::timestamptz + $14 * interval '1 microsecond')`;
 const pick = statement('operations_pick', `SELECT ${operationColumns} ${askedFor}`);
 const pickAcceptances = statement(
   'operations_acceptances',
-  `SELECT o.id, (extract(epoch FROM o.created_at) * 1000000)::float8 AS accepted ${askedFor}`,
+  `SELECT o.id, (extract(epoch FROM ${acceptedAt}) * 1000000)::float8 AS accepted ${askedFor}`,
 );
 
 /** How a list goes through what there is. A walk that is over goes on in the next. */

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/database.ts';
 import type { Database } from '../../../kit/db/database.ts';
 import type { Statement } from '../../../kit/db/statement.ts';
-import { clearLedger, count, intake, projectId, until } from '../../../operations/harness.fixture.ts';
+import { wholeProject } from '../../../events/index.ts';
+import {
+  clearLedger,
+  count,
+  groundOf,
+  intake,
+  projectId,
+  until,
+} from '../../../operations/harness.fixture.ts';
+import { createOperations } from '../../../operations/index.ts';
 import { claim, firstProject, fold, giveBack, pause, type HeldLane } from '../../../lanes/store/lanes.ts';
 import { createGatherer } from './accept.ts';
 import { batchKeyOf, placesOf, requestsOf, type AutoBatchIntake, type Entry, type Place } from './places.ts';
@@ -104,6 +113,27 @@ describe('actions/write/auto-batch/store', () => {
     const work = await test.database.raw('SELECT ref FROM work ORDER BY seq');
     expect(work.map(({ ref }) => ref)).toContain(before);
     expect(work.map(({ ref }) => ref)).not.toContain(operationId);
+  });
+
+  it.each([
+    ['left', () => sealNow()],
+    [
+      'was refused',
+      (batch: string) =>
+        test.database.raw("SELECT svc_ab_refuse(svc_now(), $1, $2, 'no')", [projectId, batch]),
+    ],
+  ])('comes behind what was accepted before it %s, in a list from the oldest on', async (_how, end) => {
+    const operations = createOperations(groundOf(test.database));
+    const batch = await gather({ maxDelaySeconds: 60 });
+    await shift('30 seconds');
+    const { operationId } = await operations.acceptQueued(intake({ laneId, installationId }));
+    await shift('31 seconds');
+    await end(batch);
+    await test.database.raw("UPDATE operation SET status = 'failure'");
+    const query = { installationId, pageSize: 10 };
+    const { results } = await operations.listOldest(wholeProject(projectId), query);
+    expect(results.map(({ id }) => id)).toEqual([operationId, batch]);
+    await operations.close();
   });
 
   it('does not wait for the delay that a record asked for which never came', async () => {
