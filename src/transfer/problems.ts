@@ -12,13 +12,13 @@ export const transferProblems = {
     422,
     'What is in the export is not what an export holds',
     'Export the project again from the server that it is on. A file that was written by hand has to hold what `issues` says.',
-    'The passphrase opened the file, and something in it is not what this service writes there: each row is held to the same rules as what comes by the API. An export of a project that holds such a row is refused, too, before it moves a connection. Nothing was changed.',
+    'The passphrase opened the file, and something in it is not what this service writes there: each row is held to the same rules as what comes by the API. An export of a project that holds such a row is refused, too. Nothing was changed, unless `detail` says that connections are moved: such a row came while they were.',
   ),
   'export-sealed': kind(
     409,
     'A secret of the project cannot be opened',
     'Give the node the master key back that sealed what `issues` names (SVC_ENCRYPTION_KEYS), or delete or renew that, and export the project again.',
-    'An export holds the secrets of the project, and no configured master key opens one of them. No file was made, and no connection was moved.',
+    'An export holds the secrets of the project, and no configured master key opens one of them. No file was made. No connection was moved, unless `detail` says so: such a secret came while they were.',
   ),
   'export-newer': kind(
     422,
@@ -30,7 +30,7 @@ export const transferProblems = {
     413,
     'The project is too large for an export',
     'Move the database as a whole: docs/operating.md says how a backup is restored.',
-    'An export is one file that is sent in one request, so that it comes in whole or not at all. Nothing was changed.',
+    'An export is one file that is sent in one request, so that it comes in whole or not at all. Nothing was changed, unless `detail` says that connections are moved: the project grew while they were.',
   ),
   'export-busy': kind(
     409,

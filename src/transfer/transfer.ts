@@ -85,37 +85,30 @@ async function exportProject(
   });
   const earlier = movedEarlier(await movedGroups(database, projectId));
   const { file, warnings } = await (move ? moveAway : makeFile)(deps, project, request);
-  const unended = renewalUnended(await unendedGroups(database, projectId));
-  return { file, warnings: [...warnings, ...earlier, ...unended] };
-}
-
-async function moveAway(
-  deps: Deps,
-  project: { id: string; name: string },
-  request: ExportRequest,
-): Promise<Export> {
-  // What no file can be made of is found out while the connections are used here.
-  await makeFile(deps, project, request);
-  try {
-    return await makeMoved(deps, project, request);
-  } catch (error) {
-    throw error instanceof Problem && mayBeDone(error) ? halfMoved(error) : error;
-  }
+  return { file, warnings: [...warnings, ...earlier] };
 }
 
 const mostMoves = 5;
 
 /** Made again while connections are signed in here meanwhile, or taken back by another node: none that it hands over is used here. */
-async function makeMoved(
+async function moveAway(
   deps: Deps,
   project: { id: string; name: string },
   request: ExportRequest,
 ): Promise<Export> {
   const { database } = deps;
-  for (let moves = 1; moves <= mostMoves; moves += 1) {
-    if (!(await moveConnections(database, project.id))) throw problem('export-busy', {});
-    const made = await makeFile(deps, project, request);
-    if (await areAllMoved(database, project.id)) return made;
+  // What no file can be made of is found out while the connections are used here.
+  await makeFile(deps, project, request);
+  let isMoved = false;
+  try {
+    for (let moves = 1; moves <= mostMoves; moves += 1) {
+      if (!(await moveConnections(database, project.id))) throw problem('export-busy', {});
+      isMoved = true;
+      const made = await makeFile(deps, project, request);
+      if (await areAllMoved(database, project.id)) return made;
+    }
+  } catch (error) {
+    throw error instanceof Problem && (isMoved || mayBeDone(error)) ? halfMoved(error) : error;
   }
   throw problem('export-busy', {
     detail: 'Connections are signed in or taken back here faster than a file of them can be made.',
@@ -143,7 +136,8 @@ async function makeFile(
   if (!text) throw tooLarge('takes more than 96 MB unpacked');
   const file = await sealFile(head, text, passphrase);
   if (!file) throw tooLarge('is larger than 24 MB');
-  return { file, warnings: await warningsOf(file, content) };
+  const unended = renewalUnended(await unendedGroups(database, projectId));
+  return { file, warnings: [...(await warningsOf(file, content)), ...unended] };
 }
 
 function unfit(error: Problem): Problem {
@@ -153,15 +147,24 @@ function unfit(error: Problem): Problem {
   });
 }
 
-/** What is marked stays so. */
+/** What is marked stays so, and whoever asked is told, whatever the fault is. */
 function halfMoved(error: Problem): Problem {
-  return problem('database-unavailable', {
-    detail:
-      'No file was made, and the connections are moved, or some of them: the database went away meanwhile.',
-    remedy:
-      'Export with `move` again for the file. Or use the connections here again: POST …/exports:undo takes them back.',
-    retryable: false,
-    cause: originOf(error),
+  // It says so itself.
+  if (error.code === 'export-busy') return error;
+  const moved = 'No file was made, and the connections are moved, or some of them';
+  const takenBack = 'use the connections here again: POST …/exports:undo takes them back.';
+  if (mayBeDone(error))
+    return problem('database-unavailable', {
+      detail: `${moved}: the database went away meanwhile.`,
+      remedy: `Export with \`move\` again for the file. Or ${takenBack}`,
+      retryable: false,
+      cause: originOf(error),
+    });
+  const { detail, remedy = error.kind.remedy } = error.details;
+  return problem(error.code, {
+    ...error.details,
+    detail: detail === undefined ? `${moved}.` : `${moved}. ${detail}`,
+    remedy: `${remedy} Or ${takenBack}`,
   });
 }
 
