@@ -2,6 +2,7 @@ import { record, type Reach, type Told } from '../events/index.ts';
 import type { Database, Queryable } from '../kit/db/database.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { Slice } from '../kit/paging.ts';
+import { storable } from '../kit/storable.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
 import { nextAsOf, nextSignIn } from './as-of.ts';
 import { isAside } from './aside.ts';
@@ -314,7 +315,7 @@ export async function insertConnection(
     owner.groupRef,
     owner.consumerRef,
     ...valuesOf(content),
-    content.statusDetail ?? null,
+    content.statusDetail === undefined ? null : storable(content.statusDetail),
     content.isAside ?? false,
   ]);
 }
@@ -386,7 +387,7 @@ export function setBadCredentials(
 ): Promise<boolean> {
   const { generation, detail, fence = null } = found;
   return database.transaction(async (tx) => {
-    const rows = await tx.rows<ToldRow>(markBad, [...key, generation, detail, fence]);
+    const rows = await tx.rows<ToldRow>(markBad, [...key, generation, storable(detail), fence]);
     const error = toldIn(rows, key, 'connection.error');
     if (error) await record(tx, { projectId: key[0], told: error });
     return error !== undefined;

@@ -8,7 +8,6 @@ export { erased, findEarlierUse } from './keys.ts';
 export { claimKeys, keyColumns, release } from './store/keys.ts';
 export { load, withPayloads } from './store/load.ts';
 export { beginOperations, countParts, endOperations, logLines, markOperations } from './store/parts.ts';
-export { storable, storableJson } from './store/text.ts';
 export { nothingNow, toldType, type TellNow, type TellOffer, type ToldMessage } from './tell-now.ts';
 export { turnKey } from './store/turn-key.ts';
 export { withdraw, type ParkedWrite } from './store/turns.ts';

@@ -70,5 +70,6 @@ describe('src/providers/failure', () => {
     expect(withoutSecrets(`${before}😀 and more`)).toBe(`${before}…`);
     expect(withoutSecrets(`x${before.slice(2)}😀 and more`)).toBe(`x${before.slice(2)}😀…`);
     expect(withoutSecrets('half \ud83d of it')).toBe('half \ufffd of it');
+    expect(withoutSecrets('a\0b')).toBe('a\ufffdb');
   });
 });

@@ -1,5 +1,6 @@
 import { headerOf, type HttpAnswer, type TransportFault } from '../kit/http/client.ts';
 import type { ProviderAnswerSummary } from '../kit/problem.ts';
+import { storable } from '../kit/storable.ts';
 
 /** What kind of failure a write, a read or a call ended with (docs/contract.md, Failures). */
 export type FailureCategory =
@@ -147,7 +148,7 @@ const longestMessage = 1_000;
 
 /** A provider's text without what looks like a credential, at most 1,000 characters. */
 export function withoutSecrets(text: string): string {
-  const clean = secrets.reduce((rest, [pattern, shown]) => rest.replace(pattern, shown), text.toWellFormed());
+  const clean = secrets.reduce((rest, [pattern, shown]) => rest.replace(pattern, shown), storable(text));
   return clean.length > longestMessage ? `${wholeUntil(clean, longestMessage - 1)}…` : clean;
 }
 

@@ -1,4 +1,5 @@
 import { parseJson } from '../../kit/json.ts';
+import { storable } from '../../kit/storable.ts';
 import type { Provider } from '../../providers/index.ts';
 import type { ProviderMetadata } from '../schema.ts';
 
@@ -28,11 +29,11 @@ export function valueAt(body: unknown, path: string): unknown {
   return value;
 }
 
-/** A text or number at a dotted path; ids come as either (HubSpot's hub_id is a number). */
+/** A text or number at a dotted path, as it can be stored; ids come as either (HubSpot's hub_id is a number). */
 export function textAt(body: unknown, path: string): string | undefined {
   const value = valueAt(body, path);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value !== '' ? storable(value) : undefined;
 }
 
 /** The part of a value that a provider's file wants: all of it, or what the group `result` matches. */

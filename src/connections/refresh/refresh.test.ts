@@ -252,6 +252,16 @@ describe('connections/refresh', () => {
     expect((await control(hubspot.url, 'requests'))['requests']).toEqual([]);
   });
 
+  it('calls them bad whatever the provider writes: also what the database cannot keep', async () => {
+    const id = await connect('salesforce');
+    const body = { error: 'invalid_grant', error_description: 'gone\0' };
+    const fault = { kind: 'status', status: 400, body };
+    await control(salesforce.url, 'faults', { path: 'oauth2/token', times: 1, fault });
+    const refreshed = first.refresh(harness.projectId, id, 'force');
+    await expect(refreshed).rejects.toMatchObject({ code: 'connection-bad-credentials' });
+    expect(await first.get(harness.reach, id)).toMatchObject({ statusDetail: 'gone\ufffd' });
+  });
+
   it('leaves the connection as it is when the token endpoint is down, and recovers', async () => {
     const id = await connect('hubspot');
     await control(hubspot.url, 'faults', { path: 'oauth', times: 1, fault: { kind: 'status', status: 503 } });

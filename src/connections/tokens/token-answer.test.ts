@@ -33,6 +33,16 @@ describe('connections/tokens/token-answer', () => {
     });
   });
 
+  it('reads nothing that the database cannot keep', () => {
+    const said = { access_token: 'a', hub_id: '6\0', user_id: '7\ud83d', scopes: ['o\0'] };
+    expect(read('hubspot', said)).toMatchObject({
+      workspaceRef: '6\ufffd',
+      consumerRef: '7\ufffd',
+      scopes: ['o\ufffd'],
+    });
+    expect(read('salesforce', { access_token: 'a', scope: 'api i\0d' })?.scopes).toEqual(['api', 'i\ufffdd']);
+  });
+
   it('takes a life that is sent as a text, assumes the one of the catalogue, and else knows none', () => {
     expect(read('pipedrive', { access_token: 'a', expires_in: '60' })?.expiresInMs).toBe(60_000);
     expect(read('hubspot', { access_token: 'a' })?.expiresInMs).toBe(1_800_000);

@@ -1,3 +1,4 @@
+import { storable } from '../../kit/storable.ts';
 import type { Provider } from '../../providers/index.ts';
 import { isObject, jsonFrom, keptFrom, textAt, valueAt } from '../credentials/index.ts';
 import type { ProviderMetadata } from '../schema.ts';
@@ -49,8 +50,12 @@ function lifetimeOf(provider: Provider, expiresIn: unknown): number | undefined 
 
 function scopesAt(body: Record<string, unknown>, path: string): string[] | undefined {
   const list = valueAt(body, path);
-  if (Array.isArray(list)) return list.filter((scope) => typeof scope === 'string');
-  return typeof list === 'string' ? list.split(/[\s,]+/).filter(Boolean) : undefined;
+  if (Array.isArray(list)) return list.filter((scope) => typeof scope === 'string').map(storable);
+  return typeof list === 'string'
+    ? storable(list)
+        .split(/[\s,]+/)
+        .filter(Boolean)
+    : undefined;
 }
 
 function metadataOf(provider: Provider, body: Record<string, unknown>): ProviderMetadata {

@@ -1,8 +1,9 @@
 import { countEnd, countedColumns, countedEnds, type Counted } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { storable, storableJson } from '../../kit/storable.ts';
 import { recordParts, woken } from '../../lanes/index.ts';
-import { countParts, storable, storableJson } from '../../operations/index.ts';
+import { countParts } from '../../operations/index.ts';
 import type { DeliveryEnd } from '../settle.ts';
 
 /** How many attempts a delivery tells of. */

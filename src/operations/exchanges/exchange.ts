@@ -1,7 +1,7 @@
 import { timeOf } from '../../kit/ids.ts';
+import { storable } from '../../kit/storable.ts';
 import type { ProviderExchange } from '../../providers/index.ts';
 import type { OperationExchange } from '../schema.ts';
-import { storable } from '../store/text.ts';
 
 /** The operation that a provider was asked for, and the attempt. */
 export interface ExchangeOf {

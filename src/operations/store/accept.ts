@@ -1,10 +1,10 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { askInTime, clockUntil, orLate, type TimedDatabase } from '../../kit/db/in-time.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { storable } from '../../kit/storable.ts';
 import { markedOrParked, woken } from '../../lanes/index.ts';
 import type { Intake } from '../work.ts';
 import { claimKeys, keyColumns } from './keys.ts';
-import { storable } from './text.ts';
 import { turnKey } from './turn-key.ts';
 
 /** One thing to insert. `lease` is that of the node's lane for a synchronous write, null for queued work. */

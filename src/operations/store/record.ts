@@ -3,6 +3,7 @@ import { toldInstallation } from '../../installations/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import { openable } from '../../kit/db/openable.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { storable, storableJson } from '../../kit/storable.ts';
 import { recordParts } from '../../lanes/index.ts';
 import { countedOf, type Settlement } from '../settlement.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type ToldMessage,
 } from '../tell-now.ts';
 import { markOperations, recordHash, rememberRecords } from './parts.ts';
-import { storable, storableJson } from './text.ts';
 
 /** Projects that have a route for the end of an asynchronous write. */
 const isTold = (project: string): string =>

@@ -1,11 +1,11 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { openable } from '../../kit/db/openable.ts';
 import { statement } from '../../kit/db/statement.ts';
+import { storable, storableJson } from '../../kit/storable.ts';
 import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { Resolution } from '../schema.ts';
 import type { RecordPayload } from '../work.ts';
 import { recordHash, rememberRecords } from './parts.ts';
-import { storable, storableJson } from './text.ts';
 
 const lockOperation = statement(
   'operation_lock',

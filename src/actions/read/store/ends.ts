@@ -1,16 +1,9 @@
 import { countedColumns, countedEnds } from '../../../events/index.ts';
 import type { Queryable } from '../../../kit/db/database.ts';
 import { statement } from '../../../kit/db/statement.ts';
+import { storable, storableJson } from '../../../kit/storable.ts';
 import { recordParts, type End } from '../../../lanes/index.ts';
-import {
-  countedOf,
-  endOperations,
-  logLines,
-  markOperations,
-  storable,
-  storableJson,
-  type Ended,
-} from '../../../operations/index.ts';
+import { countedOf, endOperations, logLines, markOperations, type Ended } from '../../../operations/index.ts';
 import type { RunType } from './runs.ts';
 import { timestampOf } from './times.ts';
 

@@ -2,8 +2,9 @@ import type { Queryable } from '../../../kit/db/database.ts';
 import { askInTime, clockUntil, orLate, type TimedDatabase } from '../../../kit/db/in-time.ts';
 import { statement } from '../../../kit/db/statement.ts';
 import { crashPoint } from '../../../kit/crash-point.ts';
+import { storable } from '../../../kit/storable.ts';
 import { firstProject, gathering, woken, type Gathers, type LaneKey } from '../../../lanes/index.ts';
-import { claimKeys, keyColumns, storable, turnKey } from '../../../operations/index.ts';
+import { claimKeys, keyColumns, turnKey } from '../../../operations/index.ts';
 import { mostRecords } from '../schema.ts';
 import type { Entry, Place, PlaceRequest, Range } from './places.ts';
 

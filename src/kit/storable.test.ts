@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { storable, storableJson } from './text.ts';
+import { storable, storableJson } from './storable.ts';
 
-describe('operations/text', () => {
+describe('kit/storable', () => {
   it('makes text storable that has a character the database cannot keep', () => {
     expect(storable('a\0b')).toBe('a\uFFFDb');
     expect(storableJson({ list: ['a\0b', 1], text: 'c\\u0000d' })).toBe(
