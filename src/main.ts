@@ -1,16 +1,8 @@
 /** The process, in one of the roles of {@link Command}. The only place that starts things. */
 import { constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import {
-  checkKeys,
-  createApp,
-  migrateDatabase,
-  migrations,
-  NoEmbedded,
-  prepareDatabase,
-  type App,
-} from './app.ts';
-import { exitCodes, Failure, saidOf } from './cli/failure.ts';
+import { checkKeys, createApp, migrateDatabase, migrations, prepareDatabase, type App } from './app.ts';
+import { Failure, saidOf } from './cli/failure.ts';
 import { ConfigError } from './config-error.ts';
 import { describeConfig, readConfig, type Config } from './config.ts';
 import { readCommand, type Command } from './command.ts';
@@ -28,13 +20,14 @@ import { replaceOnUncaught } from './last-resort.ts';
 import { Problem } from './kit/problem.ts';
 import { assertSameDatabase } from './kit/db/same-database.ts';
 import { assertReady } from './kit/db/readiness.ts';
-import { isDatabaseAway, originOf, refusingStates, sqlState } from './kit/db/faults.ts';
+import { originOf, refusingStates, sqlState } from './kit/db/faults.ts';
 import { assertKeepsSessions } from './kit/db/sessions.ts';
 import { watchSkew } from './kit/db/skew.ts';
 import { goOnPromoted, holdRestored, resumeRestored } from './restore.ts';
 import { rotateAllKeys } from './rotate-keys.ts';
 import { createSay } from './say.ts';
 import { listen, type Surfaces } from './server.ts';
+import { reasonsOf, refusedBy, unanswered, unplanned } from './unreached.ts';
 import { startWorker } from './worker.ts';
 
 // Buffers count as part of the heap. By default V8 collects all of the heap for every 64 MB of them, which made a large
@@ -199,13 +192,15 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
   await untilDatabaseAnswers(directUrl, waiting('the database'), patience).catch(refusedBy(direct));
   if (url !== directUrl)
     await untilDatabaseAnswers(url, waiting('the pooler of DATABASE_URL'), patience).catch(refusedBy(name));
-  if (mustExist && !(await isMigrated(directUrl)))
+  const step = <Value>(at: string, work: () => Promise<Value>): Promise<Value> =>
+    again(at, work, patience).catch(unanswered(at === url ? name : direct));
+  if (mustExist && !(await step(directUrl, () => isMigrated(directUrl))))
     throw new Error(
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
     );
-  if (config.production) await again(directUrl, () => assertKeepsSessions(directUrl), patience);
-  if (url !== directUrl) await again(url, () => assertSameDatabase(url, directUrl), patience);
-  await again(directUrl, () => migrateDatabase(directUrl, log), patience);
+  if (config.production) await step(directUrl, () => assertKeepsSessions(directUrl));
+  if (url !== directUrl) await step(url, () => assertSameDatabase(url, directUrl));
+  await step(directUrl, () => migrateDatabase(directUrl, log));
   return { url, directUrl, name };
 }
 
@@ -213,11 +208,6 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
 function patienceOf(command: Command): number {
   return isServing(command) || command.role === 'migrate' ? Infinity : 30_000;
 }
-
-const refusedBy = (what: string) => (error: unknown) => {
-  if (isDatabaseAway(originOf(error))) throw silenceOf(what, error);
-  throw new Error(`${what} refuses`, { cause: error });
-};
 
 const waiting = (what: string) => (fault: string) => say(`waiting for ${what}: ${fault}`, { level: 'warn' });
 
@@ -249,24 +239,6 @@ async function showPlan({ json }: Command, config: Config, log: Logger, running:
   );
   process.stdout.write(`${json ? JSON.stringify(plan) : describePlan(plan).join('\n')}\n`);
   await stopAll(running, config);
-}
-
-/** A plan waits for no database. */
-function unplanned(error: unknown, name = ''): never {
-  if (error instanceof NoEmbedded)
-    throw new Failure(`There is no embedded database in ${error.folder}.`, error.remedy, ...unreached);
-  throw isDatabaseAway(originOf(error)) ? silenceOf(name, error) : error;
-}
-
-const unreached = [exitCodes.unreachable, { code: 'database-unavailable' }] as const;
-
-function silenceOf(name: string, error: unknown): Failure {
-  const reason = reasonsOf(error).at(-1);
-  return new Failure(
-    `${name.charAt(0).toUpperCase()}${name.slice(1)} gave no answer${reason ? `: ${reason}` : ''}.`,
-    'Check that PostgreSQL runs there, and its address: DATABASE_URL, or SVC_DATABASE_DIRECT_URL where that is set. `svc server doctor` looks at all of it.',
-    ...unreached,
-  );
 }
 
 /** A role that does one thing and ends. */
@@ -368,14 +340,6 @@ function watchClock({ ground: { database } }: App, log: Logger): () => void {
     },
     onRight: () => log.info('the clock of this node and that of the database agree again'),
   });
-}
-
-/** What the database or its pooler answered says more than that it cannot be reached. */
-function reasonsOf(error: unknown): string[] {
-  if (!(error instanceof Error)) return [String(error)];
-  const isOfDatabase = error instanceof Problem && error.code === 'database-unavailable';
-  if (isOfDatabase && error.cause !== undefined) return reasonsOf(error.cause);
-  return error.cause === undefined ? [error.message] : [error.message, ...reasonsOf(error.cause)];
 }
 
 /** How the end of the process begins when what it was asked for fails. */

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 
-/** PgBouncer in front of a server, lending its sessions by the transaction. */
+/** PgBouncer in front of a server, lending its sessions by the transaction unless told. */
 export interface Pooler {
   /** The URL of a database of the server by way of the pooler. */
   through(url: string): string;
-  /** Takes all sessions that it has for the database, until what it answers is called: it lends none then. */
-  takeAll(url: string): Promise<() => Promise<void>>;
+  /** Takes all sessions that it has for the database but so many, until what it answers is called. */
+  takeAll(url: string, left?: number): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,15 @@ export async function findPgbouncer(): Promise<string | undefined> {
 export async function startPgbouncer(
   program: string,
   serverUrl: string,
-  { prepared, ignored }: { prepared?: number | undefined; ignored?: string | undefined } = {},
+  {
+    prepared,
+    ignored,
+    mode = 'transaction',
+  }: {
+    prepared?: number | undefined;
+    ignored?: string | undefined;
+    mode?: 'transaction' | 'session';
+  } = {},
 ): Promise<Pooler> {
   const server = new URL(serverUrl);
   const host = server.searchParams.get('host') ?? server.hostname;
@@ -56,7 +64,7 @@ export async function startPgbouncer(
       '[databases]',
       `* = host=${host} port=${server.port || '5432'}`,
       '[pgbouncer]',
-      'pool_mode = transaction',
+      `pool_mode = ${mode}`,
       'listen_addr = 127.0.0.1',
       `listen_port = ${port}`,
       'unix_socket_dir =',
@@ -90,8 +98,11 @@ export async function startPgbouncer(
   };
   return {
     through,
-    async takeAll(url) {
-      const clients = Array.from({ length: poolSize }, () => new Client({ connectionString: through(url) }));
+    async takeAll(url, left = 0) {
+      const clients = Array.from(
+        { length: poolSize - left },
+        () => new Client({ connectionString: through(url) }),
+      );
       for (const client of clients) {
         client.on('error', () => undefined);
         await client.connect();

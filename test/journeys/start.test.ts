@@ -303,6 +303,29 @@ describe('test/journeys/start', () => {
     120_000,
   );
 
+  it.skipIf(!pgbouncer)(
+    'a command for which a pooler has one session, and needs two, says where it waits, and ends with 4',
+    async () => {
+      const database = await createTestDatabase();
+      keep(database);
+      const ignored = 'options,statement_timeout,idle_in_transaction_session_timeout';
+      const pooler = await startPgbouncer(pgbouncer ?? '', database.url, { mode: 'session', ignored });
+      const through = pooler.through(database.url);
+      const giveBack = await pooler.takeAll(database.url, 1);
+      try {
+        const command = await start({ DATABASE_URL: through }, ['restore', 'hold']);
+        expect(await command.ended).toBe(4);
+        const silent = `${new URL(through).host} answers nothing (Query read timeout)`;
+        expect(command.said()).toContain(`the database went away during the start: ${silent}`);
+        expect(command.said()).toMatch(/^The database \S+ of DATABASE_URL gave no answer: /m);
+      } finally {
+        await giveBack();
+        await pooler.stop();
+      }
+    },
+    120_000,
+  );
+
   it('a start that fails takes the embedded server with it', async () => {
     const SVC_DATA_DIR = join(folder(), 'embedded');
     await mkdir(SVC_DATA_DIR, { mode: 0o755 });

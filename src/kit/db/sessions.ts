@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { briefConnection } from './brief.ts';
+import { briefConnection, placed } from './brief.ts';
 import type { Connection } from './connection.ts';
 import { asProblem, keepsNoSessions } from './faults.ts';
 
@@ -19,7 +19,7 @@ export async function assertKeepsSessions(url: string): Promise<void> {
     if ((await keptIn(one)) !== mine) throw new Error(keepsNoSessions);
     await other.query('COMMIT');
   } catch (error) {
-    throw asProblem(error);
+    throw asProblem(placed(url, error));
   } finally {
     await Promise.all([one, other].map((client) => client.end().catch(() => undefined)));
   }
