@@ -28,19 +28,29 @@ import { loadCatalog } from './providers/index.ts';
 const fewBytes = 1_000_000_000;
 const noBytes = 50_000_000;
 
+/** Around a look, which may be ended before it is done. */
+interface Around {
+  log: Logger;
+  /** The embedded database runs for the look, perhaps. */
+  begun?: (storage: ReturnType<typeof prepareDatabase>) => void;
+  isStopping?: () => boolean;
+}
+
 /** Prints what it found. Answers with the exit code: 0 where nothing must be mended. */
-export async function examine(env: NodeJS.ProcessEnv, log: Logger, json: boolean): Promise<number> {
-  const findings = await findingsOf(env, log);
+export async function examine(env: NodeJS.ProcessEnv, json: boolean, around: Around): Promise<number> {
+  const findings = await findingsOf(env, around);
+  // What was not there any more is no finding.
+  if (around.isStopping?.()) return 1;
   process.stdout.write(`${json ? JSON.stringify(findings) : describeFindings(findings)}\n`);
   return findings.some(({ state }) => state === 'fault') ? 1 : 0;
 }
 
-export async function findingsOf(env: NodeJS.ProcessEnv, log: Logger): Promise<Finding[]> {
+export async function findingsOf(env: NodeJS.ProcessEnv, around: Around): Promise<Finding[]> {
   const findings = [good('release', `svc ${packageFile.version} on Node ${process.versions.node}`)];
   const config = configOf(env, findings);
   if (config) {
     findings.push(...(await examineHost(config)));
-    findings.push(...(await examineStorage(config, log)));
+    findings.push(...(await examineStorage(config, around)));
   }
   return findings;
 }
@@ -156,10 +166,12 @@ function faultOfPort(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-async function examineStorage(config: Config, log: Logger): Promise<Finding[]> {
+async function examineStorage(config: Config, { log, begun }: Around): Promise<Finding[]> {
   let embedded: EmbeddedServer | undefined;
   try {
-    const storage = await prepareDatabase(config, log, { mustExist: true });
+    const preparing = prepareDatabase(config, log, { mustExist: true });
+    begun?.(preparing);
+    const storage = await preparing;
     embedded = storage.embedded;
     const url = config.databaseDirectUrl ?? storage.url;
     const { findings, isUsable } = await examineDatabase(url, config.poolSize);

@@ -52,8 +52,10 @@ interface Opened {
   name: string;
 }
 
-/** Further time to close the database in order. */
-const stopMarginMs = 4_000;
+type Patience = Pick<Config, 'drainMs' | 'shutdownMs'>;
+
+/** With further time to close the database in order. */
+const stopWithinMs = ({ drainMs, shutdownMs }: Patience): number => drainMs + shutdownMs + 4_000;
 /** A Ctrl+C comes from the terminal, and again from each parent that passes it on, such as npm. */
 const sameSignalMs = 1_000;
 
@@ -79,7 +81,11 @@ function announce(surfaces: Surfaces, healthUrl: string, config: Config, databas
 }
 
 /** Not ready, stop accepting, finish what is in flight, give leases back. A second signal, a second later or more, ends at once. */
-function stopOnSignal(command: Command, { config, log, health }: Process, stop: () => Promise<void>): void {
+function stopOnSignal(
+  command: Command,
+  { config, log, health }: Pick<Process, 'log' | 'health'> & { config: Patience },
+  stop: () => Promise<void>,
+): void {
   let toldAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (toldAt !== undefined) {
@@ -90,13 +96,10 @@ function stopOnSignal(command: Command, { config, log, health }: Process, stop: 
     health.isStopping = true;
     health.isToldToEnd = true;
     log.info({ signal }, 'stopping');
-    const deadline = setTimeout(
-      () => {
-        log.error('what was in flight did not end in time; it will be taken over');
-        process.exit(1);
-      },
-      config.drainMs + config.shutdownMs + stopMarginMs,
-    );
+    const deadline = setTimeout(() => {
+      log.error('what was in flight did not end in time; it will be taken over');
+      process.exit(1);
+    }, stopWithinMs(config));
     deadline.unref();
     stop().then(
       // A command that was told to end has not done what it is for.
@@ -124,12 +127,12 @@ interface Running {
 }
 
 /** Once, whoever asks: a signal may come while what follows an uncaught error stops it. */
-function stopAll(running: Running, config: Config): Promise<void> {
+function stopAll(running: Running, config: Patience): Promise<void> {
   running.stopped ??= stopEach(running, config);
   return running.stopped;
 }
 
-async function stopEach(running: Running, config: Config): Promise<void> {
+async function stopEach(running: Running, config: Patience): Promise<void> {
   const { surfaces, worker, healthListener, app, storage, endWatch, endTracing } = running;
   endWatch?.();
   await Promise.all([
@@ -222,9 +225,18 @@ function again<Value>(url: string, step: () => Promise<Value>, patienceMs = Infi
 }
 
 /** A configuration that is wrong is a finding, too. */
-async function doctor({ json }: Command): Promise<void> {
+async function doctor(command: Command): Promise<void> {
   const { examine } = await import('./doctor.ts');
-  process.exitCode = await examine(process.env, createLog('silent'), json);
+  const log = createLog('silent');
+  const health: Health = { isStopping: false };
+  const running: Running = {};
+  const config: Patience = { drainMs: 0, shutdownMs: 30_000 };
+  stopOnSignal(command, { config, log, health }, () => stopAll(running, config));
+  process.exitCode = await examine(process.env, command.json, {
+    log,
+    begun: (storage) => void (running.storage = storage),
+    isStopping: () => health.isStopping,
+  });
 }
 
 /** Of `migrate --plan`: nothing is changed, and no database is made. */
@@ -285,7 +297,7 @@ async function serve(
     log.warn({ err: error }, 'not ready yet');
   });
   if (isStopping()) return;
-  const patienceMs = config.drainMs + config.shutdownMs + stopMarginMs;
+  const patienceMs = stopWithinMs(config);
   const { database, vault, metrics } = app.ground;
   replaceOnUncaught({ health, log, metrics, patienceMs, stop: () => stopAll(running, config) });
   const endings = [watchRestores(app, config, log), watchClock(app, log), noteKeyInUse(database, vault, log)];

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -101,3 +101,12 @@ export const ready = ({ base, said }: Started) =>
 
 export const projectsBy = async ({ base }: Started, headers: Record<string, string>): Promise<number> =>
   (await fetch(`${base}/v1/projects`, { headers })).status;
+
+/** The command lines of the servers of PostgreSQL that name this folder. */
+export async function serversOf(dataDir: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return lines.filter((line) => line.includes(dataDir) && line.includes('postgres'));
+}

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,16 +9,19 @@ import { readConfig } from '../../src/config.ts';
 import { findingsOf, judgeRoom } from '../../src/doctor.ts';
 import { judgeEnd, judgePem } from '../../src/kit/certificates.ts';
 import { faultOfVersion, judgeClock } from '../../src/kit/db/examine.ts';
+import { startEmbedded } from '../../src/kit/db/embedded/index.ts';
 import type { Finding } from '../../src/kit/finding.ts';
 import { createLog } from '../../src/kit/log.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../database.ts';
 import { freePort } from '../free-port.ts';
 import { startPlatform } from '../platform.ts';
+import { serversOf, useStarts } from '../starts.ts';
 
 const log = createLog('silent');
 const keys = (fill: number, id = 'k1'): string => `${id}:${Buffer.alloc(32, fill).toString('base64')}`;
 
 describe('test/journeys/doctor', () => {
+  const starts = useStarts();
   let test: TestDatabase;
   let folder: string;
   let env: Record<string, string>;
@@ -50,7 +53,7 @@ describe('test/journeys/doctor', () => {
     await app.close();
   }
   const look = (more: Record<string, string> = {}): Promise<Finding[]> =>
-    findingsOf({ ...env, ...more }, log);
+    findingsOf({ ...env, ...more }, { log });
   const wrong = (findings: readonly Finding[]): Finding[] => findings.filter(({ state }) => state !== 'good');
   const only = async (findings: Promise<Finding[]>): Promise<Finding> => {
     const found = wrong(await findings);
@@ -103,7 +106,7 @@ describe('test/journeys/doctor', () => {
     });
     await empty.drop();
     const { DATABASE_URL: _url, SVC_ENCRYPTION_KEYS: _keys, ...own } = env;
-    const found = wrong(await findingsOf(own, log));
+    const found = wrong(await findingsOf(own, { log }));
     expect(found).toMatchObject([
       { subject: 'database', says: expect.stringContaining('no embedded database') },
     ]);
@@ -256,6 +259,29 @@ describe('test/journeys/doctor', () => {
       { state: 'fault', says: 'holds no certificate' },
     ]);
   });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'leaves no embedded server running where %s ends its look',
+    async (signal, code) => {
+      const SVC_DATA_DIR = join(starts.folder(), signal);
+      await mkdir(SVC_DATA_DIR, { mode: 0o755 });
+      const made = await startEmbedded({ dataDir: join(SVC_DATA_DIR, 'postgres') });
+      await made.stop();
+      expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
+      const doctor = await starts.start({ SVC_DATA_DIR }, ['server', 'doctor']);
+      await expect
+        .poll(async () => (await serversOf(SVC_DATA_DIR)).length, { timeout: 60_000, interval: 5 })
+        .toBeGreaterThan(0);
+      doctor.child.kill(signal);
+      expect(await doctor.ended).toBe(code);
+      expect(doctor.said()).not.toContain('FAULT');
+      expect(await serversOf(SVC_DATA_DIR)).toEqual([]);
+    },
+    90_000,
+  );
 
   it('has two commands: the server looks at itself, and a builder looks at the server', async () => {
     const doctor = (args: string[], given: Record<string, string>): Promise<{ code: number; out: string }> =>

@@ -6,16 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { makeFirstKey } from '../../src/first-key.ts';
 import { createTestDatabase } from '../database.ts';
 import { startForwarder, type Forwarder } from '../forwarder.ts';
-import { masterKey, projectsBy, ready, useStarts } from '../starts.ts';
-
-/** The command lines of the processes that name this folder. */
-async function serversOf(dataDir: string): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return lines.filter((line) => line.includes(dataDir) && line.includes('postgres'));
-}
+import { masterKey, projectsBy, ready, serversOf, useStarts } from '../starts.ts';
 
 describe('test/journeys/start-keys', () => {
   const { folder, empty, keep, start } = useStarts();

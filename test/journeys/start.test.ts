@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, readdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { createTestDatabase } from '../database.ts';
 import { startForwarder } from '../forwarder.ts';
 import { freePort } from '../free-port.ts';
 import { findPgbouncer, startPgbouncer } from '../pgbouncer.ts';
-import { projectsBy, ready, useStarts, type Started } from '../starts.ts';
+import { projectsBy, ready, serversOf, useStarts, type Started } from '../starts.ts';
 
 const pgbouncer = await findPgbouncer();
 
@@ -22,15 +22,6 @@ const linesOf = ({ said }: Started): { level: number; msg: string }[] =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { level: number; msg: string });
-
-/** The command lines of the processes that name this folder. */
-async function serversOf(dataDir: string): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return lines.filter((line) => line.includes(dataDir) && line.includes('postgres'));
-}
 
 describe('test/journeys/start', () => {
   const { folder, empty, keep, start } = useStarts();

@@ -20,7 +20,7 @@ export interface EmbeddedServer {
   version: string;
   /** True when it was still running from a process that died. */
   adopted: boolean;
-  /** Stops the server in order and waits until it is gone. */
+  /** Stops the server in order and waits until it is gone; once, however often it is called. */
   stop(): Promise<void>;
   /** Gives up ownership; the server keeps running. */
   release(): Promise<void>;
@@ -57,11 +57,13 @@ export async function joinEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
 async function owned(cluster: Cluster, log: (line: string) => void): Promise<EmbeddedServer> {
   const ownership = await own(cluster, log);
   const { url, adopted } = ownership.server;
+  const stop = async (): Promise<void> => stopServer(cluster, (await ownership.letGo()).pid);
+  let stopped: Promise<void> | undefined;
   return {
     ...described(cluster),
     url,
     adopted,
-    stop: async () => stopServer(cluster, (await ownership.letGo()).pid),
+    stop: () => (stopped ??= stop()),
     release: async () => {
       await ownership.letGo();
     },
