@@ -183,6 +183,21 @@ describe('installations/impacts', () => {
     expect((await planned([read('humans')])).change).toBe('unchanged');
   });
 
+  it('warns of nothing that a comment of the manifest silences', async () => {
+    const read = { objectName: 'contacts', destination: 'hook', optionalFieldsAuto: 'all' };
+    await deploy([{ ...read, mapToName: 'people' }]);
+    await install([{ objectName: 'contacts', selectedFieldsAuto: 'all' }]);
+    const sourceYaml = yamlOf([read], withProxy).replace(
+      /(?<=\{)(?=\s*"objectName")/,
+      ' # svc:ignore[object-renamed]',
+    );
+    const { json } = await harness.call<DeployPreview>('PUT', '/integrations:batch?dryRun=true', {
+      sourceYaml,
+    });
+    expect(json.integrations[0]?.impacts).toMatchObject([{ kind: 'renamesObject' }]);
+    expect(json.warnings).toEqual([]);
+  });
+
   it('tells who is no longer read by the schedule of the manifest: not those that have one of their own', async () => {
     const read = { objectName: 'contacts', destination: 'hook', optionalFieldsAuto: 'all' };
     await deploy([{ ...read, schedule: '0 * * * *' }]);

@@ -160,7 +160,7 @@ function projectRoute(server: HttpServer, deps: ReadDeps): void {
       operationId: 'listReadsForProject',
       summary: 'List how the objects of all installations are read',
       description:
-        'By installation, the oldest first, and by object. A change of a config shows within about two seconds. What is asked for may be rare: a page looks at 5,000 reads at the most, and is short or empty then; it is the last when `pagination.done` is true.',
+        'By installation, the oldest first, and by object. A change of a config shows within about two seconds, and later behind a deploy to many installations: they are followed in the order of their changes. What is asked for may be rare: a page looks at 5,000 reads at the most, and is short or empty then; it is the last when `pagination.done` is true.',
       tags,
       params: Type.Object(project, closed),
       querystring: ProjectReadQuery,

@@ -14,6 +14,7 @@ import {
 import { usualSize, type OptionalPageQuery, type Page } from '../../kit/paging-schema.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import { renderPath, type Finding, type Path } from '../manifest/finding.ts';
+import { silence } from '../manifest/ignore.ts';
 import { refuseContent, refuseManifest } from '../manifest/refusal.ts';
 import type { ManifestCatalog } from '../manifest/rules/context.ts';
 import { createManifestReader, type ManifestReader, type ReadManifest } from '../manifest/reader.ts';
@@ -209,7 +210,8 @@ async function preview(
 }
 
 function warningsOf(check: ReadManifest, findings: readonly Finding[]): ManifestIssue[] {
-  return [...check.warnings, ...findings.map((finding) => placed(finding, check))];
+  const found = findings.map((finding) => placed(finding, check));
+  return [...check.warnings, ...silence(found, check.ignored)];
 }
 
 async function getIntegration(database: Database, projectId: string, idOrName: string): Promise<Integration> {

@@ -33,11 +33,12 @@ function namedIn(integration: ManifestIntegration, root: Path): Path[] {
 }
 
 parentPort?.on('message', (text: string) => {
-  const { manifest, errors, warnings, locate } = checkManifest(text, catalog);
+  const { manifest, errors, warnings, locate, ignored } = checkManifest(text, catalog);
   const answer: ReadManifest = {
     ...(manifest ? { manifest } : {}),
     errors: errors.slice(0, most),
     warnings: warnings.slice(0, most),
+    ignored,
     places: Object.fromEntries(
       (manifest?.integrations ?? [])
         .flatMap((integration, index) => namedIn(integration, ['integrations', index]))

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { createQueue } from '../../kit/queue.ts';
 import { failed } from './finding.ts';
+import type { Ignored } from './ignore.ts';
 import type { ManifestCatalog, ProviderFacts } from './rules/context.ts';
 import type { Manifest, ManifestIssue } from '../schema.ts';
 
@@ -12,6 +13,8 @@ export interface ReadManifest {
   warnings: ManifestIssue[];
   /** Where the integrations name their providers, objects, fields and destinations, by path. */
   places: Record<string, { line: number; column: number }>;
+  /** What comments silence of warnings that are found later. */
+  ignored: Ignored;
 }
 
 /** What the rules know of the providers, by name. */
@@ -117,4 +120,5 @@ const tooMuch: ReadManifest = {
   errors: [{ rule, severity, message, path: '', line: 1, column: 1 }],
   warnings: [],
   places: {},
+  ignored: new Map(),
 };

@@ -206,7 +206,8 @@ export const ManifestIssue = Type.Object(
   {
     severity: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
     rule: Type.String({
-      description: 'The name of the rule; a warning is silenced by `# svc:ignore[rule]`.',
+      description:
+        'The name of the rule; a warning is silenced by `# svc:ignore[rule]` on its line or above it, also one that a deploy finds.',
     }),
     path: Type.String({
       description: 'A dotted path with indexes, such as `integrations[0].read.objects[2].schedule`.',

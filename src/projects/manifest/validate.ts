@@ -1,6 +1,6 @@
 import { compileShape } from './check-shape.ts';
 import { failed, renderPath, type Finding, type Path } from './finding.ts';
-import { silence } from './ignore.ts';
+import { ignoredRules, silence, type Ignored } from './ignore.ts';
 import { readYaml, type Locate, type YamlSource } from './read-yaml.ts';
 import type { ManifestCatalog, RuleContext } from './rules/context.ts';
 import { checkIntegration } from './rules/integration.ts';
@@ -16,6 +16,8 @@ export interface ManifestCheck {
   warnings: ManifestIssue[];
   /** The line and column of a path, for what is found later, such as a conflict with what is live. */
   locate: Locate;
+  /** What comments silence of that, too. */
+  ignored: Ignored;
 }
 
 /** Reads and checks the text of an `svc.yaml`: its syntax, its shape and every rule. */
@@ -29,12 +31,13 @@ export function checkManifest(text: string, catalog: ManifestCatalog): ManifestC
     .map((finding) => placed(finding, source))
     .sort((left, right) => left.line - right.line || left.column - right.column);
   const errors = issues.filter(({ severity }) => severity === 'error');
+  const ignored = ignoredRules(text);
   const warnings = silence(
     issues.filter(({ severity }) => severity === 'warning'),
-    text,
+    ignored,
   );
   const valid = errors.length === 0 ? { manifest: source.value as Manifest } : {};
-  return { ...valid, errors, warnings, locate: source.locate };
+  return { ...valid, errors, warnings, locate: source.locate, ignored };
 }
 
 function placed({ severity, rule, path, message, suggestion }: Finding, source: YamlSource): ManifestIssue {

@@ -1515,7 +1515,7 @@ export interface paths {
         };
         /**
          * List how the objects of all installations are read
-         * @description By installation, the oldest first, and by object. A change of a config shows within about two seconds. What is asked for may be rare: a page looks at 5,000 reads at the most, and is short or empty then; it is the last when `pagination.done` is true.
+         * @description By installation, the oldest first, and by object. A change of a config shows within about two seconds, and later behind a deploy to many installations: they are followed in the order of their changes. What is asked for may be rare: a page looks at 5,000 reads at the most, and is short or empty then; it is the last when `pagination.done` is true.
          *
          *     Scopes: `full`, `develop`, `view`, `read`.
          */
@@ -3938,7 +3938,7 @@ export interface components {
         /** ManifestIssue */
         ManifestIssue: {
             severity: "error" | "warning";
-            /** @description The name of the rule; a warning is silenced by `# svc:ignore[rule]`. */
+            /** @description The name of the rule; a warning is silenced by `# svc:ignore[rule]` on its line or above it, also one that a deploy finds. */
             rule: string;
             /** @description A dotted path with indexes, such as `integrations[0].read.objects[2].schedule`. */
             path: string;
