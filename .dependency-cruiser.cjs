@@ -16,7 +16,7 @@ const order = [
   'transfer',
   'overview',
 ];
-// The rooms inside connections, lowest first; below them `schema.ts` and the stores, above them what stands beside them.
+// The rooms inside connections, lowest first; below them `schema.ts`, `aside.ts` and the stores, above them what stands beside them.
 const inConnections = ['budget', 'credentials', 'tokens', 'proof', 'oauth', 'refresh', 'keep-alive'];
 const top = [
   'cli',
@@ -59,7 +59,7 @@ module.exports = {
       to: {
         path: [
           `^src/connections/(${inConnections.slice(i + 1).join('|') || 'none'})/`,
-          '^src/connections/(?!(schema|store|owner-store)\\.ts)[^/]+\\.ts$',
+          '^src/connections/(?!(schema|aside|store|owner-store)\\.ts)[^/]+\\.ts$',
         ],
       },
     })),

@@ -11,7 +11,7 @@ describe('deliveries/replay, many to one destination', () => {
   const idle = (kind: string) =>
     eventually(
       () => rows(`SELECT FROM work WHERE project_id = $1 AND kind = $2`, kind),
-      (rows) => rows.length === 0,
+      (left) => left.length === 0,
     );
   const start = (request: ReplayRequest) => at.world.deliveries.replays.start(at.world.projectId, request);
   const over = (id: string | undefined) =>
