@@ -136,6 +136,9 @@ const insert = statement(
      svc_now() - $14::float8 * interval '1 ms', svc_now() + $15::float8 * interval '1 ms', CASE WHEN $17::boolean THEN 1 END)`,
 );
 
+// In seconds, exact to the microsecond.
+const signedIn = `extract(epoch FROM signed_in_at)::float8 AS "signedInAt"`;
+
 // A refresh that is under way loses its fence: what it brings belongs to the old credentials.
 const replace = statement(
   'connections_replace',
@@ -145,7 +148,12 @@ const replace = statement(
      generation = generation + 1, status_detail = NULL, as_of = ${nextAsOf}, signed_in_at = ${nextSignIn}, came_in = false, moved_at = NULL, refresh_lease = NULL, refresh_lease_until = NULL,
      unauthorized_at = NULL, refused_since = NULL,
      updated_at = svc_now()
-   WHERE project_id = $1 AND id = $2 RETURNING generation::float8 AS generation`,
+   WHERE project_id = $1 AND id = $2 RETURNING generation::float8 AS generation, ${signedIn}`,
+);
+
+const holdNewest = statement(
+  'connections_hold_signed_in',
+  `SELECT ${signedIn} FROM connection WHERE project_id = $1 AND id = $2 FOR UPDATE`,
 );
 
 /** SQL: what an event tells of a row `c` that has the columns of `connection`, and `more`, a jsonb. */
@@ -320,14 +328,24 @@ export async function insertConnection(
   ]);
 }
 
-/** The generation of the new ones; undefined when the connection is gone. */
+/** When credentials were signed in, by the database: later than all that the connection had before. */
+interface SignedIn {
+  signedInAt: number;
+}
+
+/** Of the new ones; undefined when the connection is gone. */
 export async function replaceCredentials(
   tx: Queryable,
   [projectId, id]: ConnectionKey,
   content: ConnectionContent,
-): Promise<number | undefined> {
+): Promise<({ generation: number } & SignedIn) | undefined> {
   const values = [projectId, id, content.providerAppId ?? null, ...valuesOf(content)];
-  return (await tx.rows<{ generation: number }>(replace, values))[0]?.generation;
+  return (await tx.rows<{ generation: number } & SignedIn>(replace, values))[0];
+}
+
+/** Of the credentials in place, held until the transaction ends. */
+export async function holdSignedIn(tx: Queryable, key: ConnectionKey): Promise<SignedIn | undefined> {
+  return (await tx.rows<SignedIn>(holdNewest, [...key]))[0];
 }
 
 /** What may change without new credentials; a member that is missing stays. */

@@ -157,6 +157,20 @@ describe('connections/proof/imported', () => {
     expect(await harness.list('?groupRef=twice')).toHaveLength(1);
   });
 
+  it('stores anew what was not stored, however often the former ones were renewed meanwhile', async () => {
+    const id = await keepFor('undone', 'new', 'old');
+    const before = await harness.ground.database.raw('SELECT * FROM connection WHERE id = $1', [id]);
+    const tried: Tried = {};
+    await keepFor('undone', 'newer', 'new', tried);
+    const [{ credentials, signed_in_at }] = before as [Record<string, unknown>];
+    await harness.ground.database.raw(
+      `UPDATE connection SET credentials = $2, signed_in_at = $3, generation = 9 WHERE id = $1`,
+      [id, credentials, signed_in_at],
+    );
+    await keepFor('undone', 'newer', 'new', tried);
+    expect(await keptBy(id)).toBe('newer');
+  });
+
   it('leaves what came in its place since', async () => {
     const renew = (id: string) =>
       harness.ground.database.raw(

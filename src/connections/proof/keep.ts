@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { currentActor, record } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
 import type { Ground } from '../../kit/ground.ts';
@@ -8,11 +7,12 @@ import { hurry } from '../../lanes/index.ts';
 import type { Provider } from '../../providers/index.ts';
 import { asideWords } from '../aside.ts';
 import { openWindow } from '../budget/index.ts';
-import { openSecrets, sealSecrets } from '../credentials/index.ts';
+import { sealSecrets } from '../credentials/index.ts';
 import { saveOwner, type Owner, type Person } from '../owner-store.ts';
 import {
   deleteConnection,
   holdConnection,
+  holdSignedIn,
   insertConnection,
   readToldOf,
   replaceCredentials,
@@ -50,7 +50,8 @@ export interface Keeping {
 /** What was stored, once that is committed. */
 interface Kept {
   id: string;
-  generation: number;
+  /** 0 of a new connection, which is there or is not. */
+  signedInAt: number;
   /** They are set aside: the connection that they were brought for keeps its own. */
   refusal?: Problem;
 }
@@ -77,26 +78,17 @@ export async function keep(
   if (doubt && !isTolerated(doubt, keeping.despite)) throw refusalOfDoubt(provider, doubt);
   const { id, refusal } = await ground.database.transaction(async (tx) => {
     await saveOwner(tx, projectId, keeping.owner, { mayRename: currentActor().kind !== 'jwt' });
-    const stored = await storedBefore(ground, tx, projectId, proven, tried);
+    const stored = await storedBefore(tx, projectId, tried);
     return stored ?? (tried.last = await keepIn(ground, tx, projectId, proven, keeping));
   });
   if (refusal) throw refusal;
   return id;
 }
 
-/** A try whose answer was lost stored them if they are there, or newer ones of the same connection: a token that was renewed since. */
-async function storedBefore(
-  { vault }: Ground,
-  tx: Queryable,
-  projectId: string,
-  { secrets }: Proven,
-  { last }: Tried,
-): Promise<Kept | undefined> {
-  const row = last && (await holdConnection(tx, [projectId, last.id]));
-  if (!row || row.generation < last.generation) return undefined;
-  if (row.generation > last.generation) return last;
-  const stored = openSecrets(vault, projectId, row.id, row.credentials);
-  return isDeepStrictEqual(stored, secrets) ? last : undefined;
+/** A try whose answer was lost stored them if they are there, or those of a later sign-in. */
+async function storedBefore(tx: Queryable, projectId: string, { last }: Tried): Promise<Kept | undefined> {
+  const found = last && (await holdSignedIn(tx, [projectId, last.id]));
+  return found && found.signedInAt >= last.signedInAt ? last : undefined;
 }
 
 async function keepIn(
@@ -117,7 +109,7 @@ async function keepIn(
     const id = newId();
     await insertConnection(tx, [projectId, id], owner, contentFor(id, more));
     await recordSaved(tx, [projectId, id], 'connection.created', described);
-    return { id, generation: 1 };
+    return { id, signedInAt: 0 };
   };
   const person = { projectId, owner, provider: provider.name };
   const brought = { provider, refreshToken: spent ?? refreshTokenOf(secrets) };
@@ -129,25 +121,21 @@ async function keepIn(
   const lives = held && mayWork(ground, held, spent) ? held.id : besideOf(own, account);
   if (doubt && lives) {
     if (spent === undefined || refreshTokenOf(secrets) === spent) throw refusalOfDoubt(provider, doubt);
-    const { id, generation } = await made({
-      status: 'bad_credentials',
-      statusDetail: asideOf(doubt),
-      isAside: true,
-    });
-    return { id, generation, refusal: refusedAside(provider, doubt, { id, known: lives }) };
+    const aside = await made({ status: 'bad_credentials', statusDetail: asideOf(doubt), isAside: true });
+    return { ...aside, refusal: refusedAside(provider, doubt, { id: aside.id, known: lives }) };
   }
   if (known === undefined) return made();
   const remembered = doubt?.about === 'account' && held ? rememberedOf(provider, held, rest) : {};
-  const generation = await replaceCredentials(tx, [projectId, known], contentFor(known, remembered));
-  if (generation === undefined) {
+  const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known, remembered));
+  if (replaced === undefined) {
     if (connectionId === undefined) return made();
     throw problem('not-found', { detail: `There is no connection ${connectionId}.` });
   }
-  await openWindow(tx, [projectId, known], generation);
+  await openWindow(tx, [projectId, known], replaced.generation);
   // What waited for better credentials, or for the limit of the old ones, goes on. The lane of a connection has its id.
   await hurry(tx, projectId, known);
   await recordSaved(tx, [projectId, known], 'connection.updated', described);
-  return { id: known, generation };
+  return { id: known, signedInAt: replaced.signedInAt };
 }
 
 /** What was set aside is over once its refresh token was used again. It is not ended at the provider: what came for it lives. */
