@@ -30,6 +30,8 @@ export function failureBeforeSend(error: unknown): Failure {
   }
   if (error.code === 'credentials-unreadable')
     return { category: 'internal', retryable: error.retryable, message: error.message, unreadable: true };
+  if (error.code === 'provider-app-invalid')
+    return { category: 'internal', retryable: false, message: error.message, appInvalid: true };
   if (error.code === 'not-found')
     return { category: 'auth', retryable: false, message: error.message, gone: true };
   const category = isAuth ? 'auth' : error.retryable ? 'providerDown' : 'internal';

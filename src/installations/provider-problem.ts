@@ -37,10 +37,11 @@ export function problemOfFailure(failure: Failure, { what, invalid, remedies = {
 }
 
 function codeOf(
-  { category, retryable, refusedHere }: Failure,
+  { category, retryable, refusedHere, appInvalid }: Failure,
   invalid: ProblemCode | undefined,
 ): ProblemCode {
   if (refusedHere) return 'egress-refused';
+  if (appInvalid) return 'provider-app-invalid';
   // A renewed token that is refused for now.
   if (category === 'auth' && retryable) return 'provider-unreachable';
   return (category === 'validation' ? invalid : undefined) ?? codes[category];

@@ -32,6 +32,8 @@ export interface Failure {
   timedOut?: true;
   /** The stored credentials cannot be opened, so that nothing was sent. */
   unreadable?: true;
+  /** The builder's OAuth client was refused, so that nothing was sent: it is corrected in the provider app. */
+  appInvalid?: true;
   /** The connection was removed, so that nothing was sent and nobody can connect it again. */
   gone?: true;
   /** The address was refused here, so that nothing was sent: the operator can allow it. */

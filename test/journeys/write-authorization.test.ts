@@ -91,6 +91,28 @@ describe('test/journeys/write-authorization', () => {
     },
   );
 
+  it('a client that the token endpoint refuses is the fault of the provider app, and says so', async () => {
+    const other = await install(platform, 'hubspot-crm', 'refused-client');
+    await simulator(platform.hubspot, 'POST', '/tokens', { action: 'expire' });
+    const body = { error: 'invalid_client', error_description: 'The secret is wrong' };
+    await fault(platform.hubspot, {
+      path: '/oauth/2026-03/token',
+      times: 1,
+      fault: { kind: 'status', status: 401, body },
+    });
+    const create = () => other.write<ProblemBody>('contacts', { type: 'create', record: { email: email() } });
+    expect(await create()).toMatchObject({
+      status: 422,
+      body: {
+        code: 'provider-app-invalid',
+        retryable: false,
+        detail: expect.stringContaining('The secret is wrong'),
+        remedy: expect.stringContaining('client secret'),
+      },
+    });
+    expect(await create()).toMatchObject({ status: 200 });
+  });
+
   it('some seconds of 401 pass: the connection stays, a queued write is done, and a synchronous one may be repeated', async () => {
     const other = await install(platform, 'hubspot-crm', 'glitch');
     const create = (more = {}) =>

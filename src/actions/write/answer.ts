@@ -135,7 +135,7 @@ const remedies: Partial<Record<ProblemCode, string>> = {
 
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string): Problem | undefined {
-  const { category, message, provider, retryable, retryAfterMs, unreadable, refusedHere } = failure;
+  const { category, message, provider, retryable, retryAfterMs } = failure;
   const details = {
     detail: message,
     retryable,
@@ -143,8 +143,9 @@ function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string
     ...(retryAfterMs === undefined || !retryable ? {} : { retryAfterSeconds: retryAfterMs / 1000 }),
     extra: { operationId, category },
   };
-  if (unreadable) return problem('credentials-unreadable', details);
-  if (refusedHere) return problem('egress-refused', details);
+  if (failure.unreadable) return problem('credentials-unreadable', details);
+  if (failure.appInvalid) return problem('provider-app-invalid', details);
+  if (failure.refusedHere) return problem('egress-refused', details);
   const code = codeOf(failure);
   if (!code) return undefined;
   const isWrittenAgain = retryable && (category !== 'unknownOutcome' || leavesTheSame(kind));
