@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEmptyDatabase } from '../../../test/database.ts';
 import { freePort } from '../../../test/free-port.ts';
+import { serversOf } from '../../../test/starts.ts';
 import { openFolder, type Folder } from '../run.fixture.ts';
 
 describe('cli/dev', () => {
@@ -120,6 +121,23 @@ describe('cli/dev', () => {
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
     expect(await ofShell.database.raw("SELECT FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
     await ofShell.drop();
+  }, 150_000);
+
+  it('dev ends at Ctrl+C while it starts, and leaves nothing running', async () => {
+    await at.run(['init', '--provider', 'hubspot', '--object', 'contacts']);
+    const [port, receiver] = [await freePort(), await freePort()];
+    const running = at.run(['dev', '--port', String(port), '--receiver-port', String(receiver)], {
+      started: (started) => {
+        // While its database is made, or starts.
+        started.stderr?.once('data', () => setTimeout(() => started.kill('SIGINT'), 1_500));
+      },
+    });
+    const { code, out, err } = await running;
+    expect(code).toBe(0);
+    expect(out + err).toContain('Starting the server');
+    expect(out + err).not.toContain('In another terminal:');
+    expect(await serversOf(at.folder)).toEqual([]);
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
   }, 150_000);
 
   it('dev makes a new key where the server does not take the one that it kept', async () => {

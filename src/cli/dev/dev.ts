@@ -39,11 +39,13 @@ export async function dev(path: string, options: DevOptions): Promise<void> {
   const close = await openReceiver({ port, json }, { portOption: '--receiver-port' });
   tell('Starting the server, its database and the simulated providers …');
   try {
-    const platform = await startLocal(options.dataDir, options.port);
+    const platform = await startLocal(options.dataDir, options.port, interrupted);
+    if (!platform) return;
     try {
       const work = (file: ManifestFile & { manifest: Manifest }) =>
         bringUp(platform, file, receiver, options);
-      await Promise.race([work(first), interrupted, platform.ended]);
+      const isUp = await Promise.race([work(first).then(() => true), interrupted, platform.ended]);
+      if (!isUp) return;
       screen(platform, first, options);
       const end = watchFile(path, () => validManifest(path).then(work));
       await Promise.race([interrupted, platform.ended]).finally(end);

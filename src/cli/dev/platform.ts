@@ -22,8 +22,12 @@ export interface LocalPlatform {
 
 const readyWithinMs = 120_000;
 
-/** Starts both simulators here, and the server as a process of its own that calls them. What they keep is in the folder. */
-export async function startLocal(folder: string, port: number): Promise<LocalPlatform> {
+/** Starts both simulators here, and the server as a process of its own that calls them. What they keep is in the folder. Undefined where it was interrupted before. */
+export async function startLocal(
+  folder: string,
+  port: number,
+  interrupted: Promise<void>,
+): Promise<LocalPlatform | undefined> {
   // What is connected knows the address of its account: the same ports as the time before, if they are free.
   const keep = async (name: string, wished: number) => ({
     port: await freePort(wished),
@@ -54,7 +58,10 @@ export async function startLocal(folder: string, port: number): Promise<LocalPla
     await Promise.all(Object.values(simulators).map((one) => one.close()));
   };
   try {
-    await untilReady(url, server.ended);
+    if (!(await isReady(url, server.ended, interrupted))) {
+      await stop();
+      return undefined;
+    }
     const apiKey = await ownKey(url, join(dataDir, 'first-api-key'), env);
     return {
       url,
@@ -124,11 +131,14 @@ function startServer(env: NodeJS.ProcessEnv) {
   };
 }
 
-async function untilReady(url: string, ended: Promise<never>): Promise<void> {
+/** Once it is; false where it is interrupted before. */
+async function isReady(url: string, ended: Promise<never>, interrupted: Promise<void>): Promise<boolean> {
+  const over = interrupted.then(() => 'over' as const);
   const giveUpAt = Date.now() + readyWithinMs;
   while (Date.now() < giveUpAt) {
-    const answer = await Promise.race([fetch(`${url}/readyz`).catch(() => undefined), ended]);
-    if (answer?.ok) return;
+    const answer = await Promise.race([fetch(`${url}/readyz`).catch(() => undefined), ended, over]);
+    if (answer === 'over') return false;
+    if (answer?.ok) return true;
     await new Promise((go) => setTimeout(go, 50));
   }
   throw new Failure(
