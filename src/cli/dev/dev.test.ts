@@ -129,7 +129,7 @@ describe('cli/dev', () => {
     const running = at.run(['dev', '--port', String(port), '--receiver-port', String(receiver)], {
       started: (started) => {
         // While its database is made, or starts.
-        started.stderr?.once('data', () => setTimeout(() => started.kill('SIGINT'), 1_500));
+        started.stderr?.once('data', () => setTimeout(() => started.kill('SIGINT'), 500));
       },
     });
     const { code, out, err } = await running;
