@@ -6,7 +6,8 @@ import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
 import { hasAccessToken, openSecrets, placeOf, type Secrets } from './credentials/index.ts';
 import type { Held } from './refresh/index.ts';
-import { listSealedConnections, whoseOf, type ConnectionKey, type ConnectionRow } from './store.ts';
+import { listSealedConnections } from './sealed-store.ts';
+import { whoseOf, type ConnectionKey, type ConnectionRow } from './store.ts';
 
 const revokeTimeoutMs = 10_000;
 

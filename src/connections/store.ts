@@ -113,13 +113,6 @@ const list = statement(
    ORDER BY c.id DESC LIMIT $7`,
 );
 
-// In every project and of every account: a token knows nothing of projects, and an import may name its account as it likes.
-const listSealed = statement(
-  'connections_list_sealed',
-  `SELECT project_id, id, credentials FROM connection
-   WHERE provider = $1 AND (project_id, id) > ($2, $3) ORDER BY project_id, id LIMIT 500`,
-);
-
 // The newest usable one, else the newest that was not set aside.
 const findDefault = statement(
   'connections_find_default',
@@ -247,21 +240,6 @@ export function listConnections(
   const { provider = null, groupRef = null, consumerRef = null, ids = null, status = null } = filter;
   const asked = [provider, groupRef, consumerRef, ids, beforeId, limit];
   return db.rows<ConnectionRow>(list, [reach.projectId, ...asked, reach.groupRef ?? null, status]);
-}
-
-/** Sorts before every connection. */
-const beforeAll: ConnectionKey = [
-  '00000000-0000-0000-0000-000000000000',
-  '00000000-0000-0000-0000-000000000000',
-];
-
-/** Some of the connections to a provider in all projects, those that come next in the order of their keys; none at the end. */
-export function listSealedConnections(
-  db: Queryable,
-  provider: string,
-  after: ConnectionKey = beforeAll,
-): Promise<Pick<ConnectionRow, 'project_id' | 'id' | 'credentials'>[]> {
-  return db.rows(listSealed, [provider, ...after]);
 }
 
 export async function findDefaultConnection(
