@@ -1,4 +1,4 @@
-/** PostgreSQL keeps no NUL in text, and no half of a surrogate pair; what a caller or a provider sent may have one. */
+/** PostgreSQL keeps no NUL in text, and no half of a surrogate pair; what comes from outside may have one. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
