@@ -1,3 +1,4 @@
+import { storable as storableText } from '../../kit/storable.ts';
 import { isExactNumber, parseJson } from '../../kit/json.ts';
 import type { RecordKey } from '../kind.ts';
 import { columnName } from './names.ts';
@@ -70,7 +71,7 @@ function rowOf(entry: Record<string, unknown>, key: RecordKey, fieldOf: Map<stri
     fieldOf.set(column, field);
   }
   return {
-    id: withoutNul(key.id),
+    id: storableText(key.id),
     version: versionOf(key.version),
     deleted: key.deleted,
     fields: textOf(entry['fields']),
@@ -95,22 +96,18 @@ function textOf(value: unknown): string | null {
  * numbers have an end, beyond which they become texts.
  */
 function storable(value: unknown): unknown {
-  if (typeof value === 'string') return withoutNul(value);
+  if (typeof value === 'string') return storableText(value);
   if (isExactNumber(value)) return isHuge(value.rawJSON) ? value.rawJSON : value;
   if (Array.isArray(value)) return value.map(storable);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [withoutNul(name), storable(member)]),
+    Object.entries(value).map(([name, member]) => [storableText(name), storable(member)]),
   );
 }
 
 function isHuge(digits: string): boolean {
   const [, exponent = '0'] = /[eE]([+-]?\d+)$/.exec(digits) ?? [];
   return digits.length > longestNumber || Math.abs(Number(exponent)) > largestExponent;
-}
-
-function withoutNul(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
