@@ -118,7 +118,9 @@ async function keepIn(
   const known = connectionId ?? knownOf(own, account);
   if (spent !== undefined) await dropAside(tx, person, own, known);
   const held = doubt && known !== undefined ? await holdConnection(tx, [projectId, known]) : undefined;
-  const lives = held && mayWork(ground, held, spent) ? held.id : besideOf(own, account);
+  // Whoever names a connection has chosen between those of the person.
+  const beside = connectionId === undefined ? besideOf(own, account) : undefined;
+  const lives = held && mayWork(ground, held, spent) ? held.id : beside;
   if (doubt && lives) {
     if (spent === undefined || refreshTokenOf(secrets) === spent) throw refusalOfDoubt(provider, doubt);
     const aside = await made({ status: 'bad_credentials', statusDetail: asideOf(doubt), isAside: true });

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadCatalog } from '../../providers/index.ts';
 import { withJira } from './jira.fixture.ts';
+import { keep, type Keeping } from './keep.ts';
+import type { Proven } from './prove.ts';
 
 /** Tokens of which nobody said whose account they open when their refresh token was used. */
 describe('connections/proof/unnamed', () => {
@@ -60,6 +63,31 @@ describe('connections/proof/unnamed', () => {
     const again = await bring('both', '', { oauth2AuthorizationCode: both });
     expect(again).toMatchObject({ status: 201, json: { id, providerWorkspaceRef: 'acme' } });
     expect(await harness.list('?groupRef=both')).toHaveLength(1);
+  });
+
+  it('are stored in the connection that is named, whatever else the person has', async () => {
+    const id = await stored('named');
+    provider.sites.of.set('working', 'acme');
+    expect((await bring('named', 'working-0')).json.status).toBe('working');
+    await harness.ground.database.raw(`UPDATE connection SET status = 'bad_credentials' WHERE id = $1`, [id]);
+    const proven: Proven = {
+      provider: loadCatalog().get('linear'),
+      secrets: { kind: 'authorizationCode', accessToken: 'at', refreshToken: 'signed in anew' },
+      providerAppId: undefined,
+      workspaceRef: undefined,
+      providerConsumerRef: undefined,
+      authScheme: 'oauth2/authorizationCodePKCE',
+      providerMetadata: {},
+      scopes: undefined,
+      issuedAgoMs: 0,
+      expiresInMs: undefined,
+      status: 'created',
+      doubt: { kind: 'unsure', message: 'test', about: 'account' },
+    };
+    const owner = { groupRef: 'named', consumerRef: 'ada' };
+    const keeping: Keeping = { owner, connectionId: id, despite: 'any', spent: 'brought' };
+    expect(await keep(harness.ground, harness.projectId, proven, keeping)).toBe(id);
+    expect(await keptBy(id)).toBe('signed in anew');
   });
 
   it('are set aside where a connection that may work may be of the account, and replace its own once they pass', async () => {
