@@ -10,7 +10,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const minimum = [22, 19];
 const [file, ...args] = process.argv.slice(2);
 const self = fileURLToPath(import.meta.url);
-const modules = join(dirname(self), '..', 'node_modules');
+const root = join(dirname(self), '..');
+const modules = join(root, 'node_modules');
 const { platform, arch } = process;
 
 // Not every npm links the `node` of these packages into .bin, since each platform's declares it.
@@ -38,7 +39,11 @@ if (process.env.npm_lifecycle_event !== undefined && platform !== 'win32') {
   watch.unref();
 }
 
-if (isNewEnough(process.versions.node)) {
+// Only a checkout has a lock file: what npm installed has its packages elsewhere.
+if (existsSync(join(root, 'package-lock.json')) && !existsSync(modules)) {
+  console.error(`The packages of svc are not installed. Run "npm ci" in ${root}, and the command again.`);
+  process.exit(1);
+} else if (isNewEnough(process.versions.node)) {
   nodeModule.enableCompileCache?.();
   process.argv.splice(1, 2, file);
   await import(pathToFileURL(resolve(file)).href);

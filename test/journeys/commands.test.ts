@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -29,8 +29,9 @@ describe('test/journeys/commands', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   /** A command of package.json as npm runs it, in a process group of its own. */
-  function run(args: string[], given: Record<string, string> = {}): Run {
+  function run(args: string[], given: Record<string, string> = {}, cwd?: string): Run {
     const child = spawn(process.execPath, ['scripts/node.mjs', ...args], {
+      cwd,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...given },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -70,6 +71,17 @@ describe('test/journeys/commands', () => {
       expect(await refused.ended).toBe(2);
       expect(refused.said()).toMatch(new RegExp(`${args[0]}.*--help`, 's'));
     }
+  });
+
+  it('a checkout without its packages says how to install them', async () => {
+    const checkout = await folderOf('checkout');
+    await cp('scripts', join(checkout, 'scripts'), { recursive: true });
+    await cp('package-lock.json', join(checkout, 'package-lock.json'));
+    const refused = run(['scripts/demo/main.ts'], {}, checkout);
+    expect([await refused.ended, refused.said()]).toEqual([
+      1,
+      `The packages of svc are not installed. Run "npm ci" in ${checkout}, and the command again.\n`,
+    ]);
   });
 
   it('the origins and addresses that the environment names are kept beside those of the simulators', () => {
