@@ -82,6 +82,19 @@ describe('connections/aside', () => {
     expect(await shown(id)).not.toHaveProperty('isAside');
   });
 
+  it('is told in as many words as a file may hold', async () => {
+    const { ground, projectId } = harness;
+    const part = portableConnections.find(({ kind }) => kind === 'connections')!;
+    for (const detail of ['ä'.repeat(20_000), `${'x'.repeat(9_999)}😀`]) {
+      await ground.database.raw(`UPDATE connection SET status = 'working' WHERE id = $1`, [id]);
+      await harness.connections.markBadCredentials(projectId, id, 1, detail);
+      const { statusDetail = '' } = (await shown(id)) ?? {};
+      expect(statusDetail).toMatch(/^(ä{10000}|x{9999}\uFFFD)$/);
+      const rows = await part.read(ground.database, { projectId, limit: 1_000 }, ground.vault);
+      expect(rows.some(({ row }) => row.includes(id))).toBe(true);
+    }
+  });
+
   it('goes along to where a file comes in', async () => {
     const { ground, projectId, reach, connections } = harness;
     const part = portableConnections.find(({ kind }) => kind === 'connections')!;

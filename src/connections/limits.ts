@@ -10,6 +10,9 @@ export const callLimits = {
   }),
 };
 
+/** The longest text that is kept of why credentials do not work. */
+export const mostStatusDetail = 10_000;
+
 declare module '../kit/ground.ts' {
   interface Limits extends ValuesOf<typeof callLimits> {}
 }

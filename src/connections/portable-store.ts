@@ -10,6 +10,7 @@ import { handedDetail, handedStatus, howKnown, isHandedOver, isUsed } from './as
 import { asideIn } from './aside.ts';
 import { openWindow } from './budget/index.ts';
 import { SealedSecrets, sealedCredentials } from './credentials/index.ts';
+import { mostStatusDetail } from './limits.ts';
 import { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
 const held = 'a node there holds it for a moment';
@@ -156,7 +157,7 @@ export const portableConnections: readonly Portable[] = [
       provider_consumer_ref: orNull(text(2_000)),
       auth_scheme: AuthScheme,
       status: { shape: ConnectionStatus, as: handedStatus('t.') },
-      status_detail: { shape: orNull(Type.String({ maxLength: 10_000 })), as: handedDetail('t.') },
+      status_detail: { shape: orNull(Type.String({ maxLength: mostStatusDetail })), as: handedDetail('t.') },
       provider_metadata: ProviderMetadata,
       scopes: orNull(Type.Array(Type.String({ maxLength: 4_096 }))),
       access_issued_at: orNull(timestamp),

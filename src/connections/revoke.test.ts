@@ -98,4 +98,24 @@ describe('connections/revoke', () => {
     await connections.delete(reach, last);
     expect(await revocations()).toHaveLength(1);
   });
+
+  it('counts what no key opens here as one that shares it where it is of the same account, and passes by the others', async () => {
+    const { ground, connections, projectId, reach } = harness;
+    const unreadable = (groupRef: string, workspaceRef: string) =>
+      insertConnection(
+        ground.database,
+        [projectId, newId()],
+        { groupRef, consumerRef: 'ada' },
+        { ...content, workspaceRef, credentials: Buffer.from('sealed elsewhere') },
+      );
+    const [elsewhere, here] = [await issued('94'), await issued('95')];
+    await unreadable('unreadable', 'another-portal');
+    const passing = await elsewhere.connect(projectId, 'passing');
+    await connections.delete(reach, passing.id);
+    expect(await revocations()).toHaveLength(1);
+    const held = await here.connect(projectId, 'held');
+    await unreadable('unreadable', String(held.workspaceRef));
+    await connections.delete(reach, held.id);
+    expect(await revocations()).toHaveLength(1);
+  });
 });

@@ -4,7 +4,7 @@ import { sendHttp } from '../kit/http/client.ts';
 import { Turns } from '../kit/turns.ts';
 import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
-import { hasAccessToken, openSecrets, placeOf, type Secrets } from './credentials/index.ts';
+import { hasAccessToken, openIfReadable, placeOf, type Secrets } from './credentials/index.ts';
 import type { Held } from './refresh/index.ts';
 import { listSealedConnections } from './sealed-store.ts';
 import { whoseOf, type ConnectionKey, type ConnectionRow } from './store.ts';
@@ -44,7 +44,7 @@ export async function revokeAtProvider(
       );
       return;
     }
-    if (await isShared(ground, row.provider, token)) return;
+    if (await isShared(ground, row, token)) return;
     const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
     const form = new URLSearchParams({ token, client_id: app.clientId, client_secret: app.clientSecret });
     const url = providerUrl(provider, revokeURL, placeOf(provider, row.workspace_ref, row.provider_metadata));
@@ -94,15 +94,21 @@ function tokenOf(secrets: Secrets): string | undefined {
 
 /**
  * Whether a connection that is there holds the token. A refresh token may belong to app and account: revoking it would end the
- * other connections that hold it (HubSpot). All of the provider are compared, since the account may be written otherwise.
+ * other connections that hold it (HubSpot). All of the provider are compared, since the account may be written otherwise. What cannot
+ * be read here may hold it where it is of the same account.
  */
-async function isShared({ database, vault }: Ground, provider: string, token: string): Promise<boolean> {
+async function isShared(
+  { database, vault }: Ground,
+  { provider, workspace_ref: account }: Pick<ConnectionRow, 'provider' | 'workspace_ref'>,
+  token: string,
+): Promise<boolean> {
   const turns = new Turns();
   let after: ConnectionKey | undefined;
   for (;;) {
     const rows = await listSealedConnections(database, provider, after);
-    for (const { project_id: projectId, id, credentials } of rows) {
-      if (tokenOf(openSecrets(vault, projectId, id, credentials)) === token) return true;
+    for (const { project_id: projectId, id, workspace_ref: workspaceRef, credentials } of rows) {
+      const secrets = openIfReadable(vault, projectId, id, credentials);
+      if (secrets ? tokenOf(secrets) === token : workspaceRef === account) return true;
       after = [projectId, id];
       await turns.pass();
     }

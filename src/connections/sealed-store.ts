@@ -5,7 +5,7 @@ import type { ConnectionKey, ConnectionRow } from './store.ts';
 // In every project and of every account: a token knows nothing of projects, and an import may name its account as it likes.
 const listSealed = statement(
   'connections_list_sealed',
-  `SELECT project_id, id, credentials FROM connection
+  `SELECT project_id, id, workspace_ref, credentials FROM connection
    WHERE provider = $1 AND (project_id, id) > ($2, $3) ORDER BY project_id, id LIMIT 500`,
 );
 
@@ -20,6 +20,6 @@ export function listSealedConnections(
   db: Queryable,
   provider: string,
   after: ConnectionKey = beforeAll,
-): Promise<Pick<ConnectionRow, 'project_id' | 'id' | 'credentials'>[]> {
+): Promise<Pick<ConnectionRow, 'project_id' | 'id' | 'workspace_ref' | 'credentials'>[]> {
   return db.rows(listSealed, [provider, ...after]);
 }

@@ -6,6 +6,7 @@ import { storable } from '../kit/storable.ts';
 import type { ProviderAppMetadata } from '../projects/schema.ts';
 import { nextAsOf, nextSignIn } from './as-of.ts';
 import { isAside } from './aside.ts';
+import { mostStatusDetail } from './limits.ts';
 import type { Owner } from './owner-store.ts';
 import type { AuthScheme, ConnectionStatus, ProviderMetadata } from './schema.ts';
 
@@ -287,6 +288,9 @@ function valuesOf(content: ConnectionContent): unknown[] {
   ];
 }
 
+/** A provider's words may be of any length. */
+const detailOf = (text: string): string => storable(text.slice(0, mostStatusDetail));
+
 export async function insertConnection(
   tx: Queryable,
   [projectId, id]: ConnectionKey,
@@ -301,7 +305,7 @@ export async function insertConnection(
     owner.groupRef,
     owner.consumerRef,
     ...valuesOf(content),
-    content.statusDetail === undefined ? null : storable(content.statusDetail),
+    content.statusDetail === undefined ? null : detailOf(content.statusDetail),
     content.isAside ?? false,
   ]);
 }
@@ -383,7 +387,7 @@ export function setBadCredentials(
 ): Promise<boolean> {
   const { generation, detail, fence = null } = found;
   return database.transaction(async (tx) => {
-    const rows = await tx.rows<ToldRow>(markBad, [...key, generation, storable(detail), fence]);
+    const rows = await tx.rows<ToldRow>(markBad, [...key, generation, detailOf(detail), fence]);
     const error = toldIn(rows, key, 'connection.error');
     if (error) await record(tx, { projectId: key[0], told: error });
     return error !== undefined;

@@ -14,6 +14,7 @@ export { mergeMetadata, placeOf, withWorkspace } from './metadata.ts';
 export {
   canRenew,
   hasAccessToken,
+  openIfReadable,
   openSecrets,
   sealSecrets,
   SealedSecrets,

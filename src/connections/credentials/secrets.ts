@@ -72,6 +72,20 @@ export function openSecrets(vault: Vault, projectId: string, id: string, sealed:
   return vault.open(sealed, place(projectId, id)) as Secrets;
 }
 
+/** Undefined for what cannot be opened here, such as what is sealed with a master key that this node lacks. */
+export function openIfReadable(
+  vault: Vault,
+  projectId: string,
+  id: string,
+  sealed: Buffer,
+): Secrets | undefined {
+  try {
+    return openSecrets(vault, projectId, id, sealed);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a token endpoint gives new ones without the customer. */
 export function canRenew(secrets: Secrets): boolean {
   if (secrets.kind === 'authorizationCode') return secrets.refreshToken !== undefined;

@@ -25,6 +25,7 @@ import {
   accountOf,
   besideOf,
   hasToken,
+  isElsewhere,
   knownOf,
   ownConnections,
   refreshTokenOf,
@@ -52,7 +53,7 @@ interface Kept {
   id: string;
   /** 0 of a new connection, which is there or is not. */
   signedInAt: number;
-  /** They are set aside: the connection that they were brought for keeps its own. */
+  /** They are set aside, and the connection that they were brought for keeps its own; or they are of another account than was asked for. */
   refusal?: Problem;
 }
 
@@ -116,7 +117,7 @@ async function keepIn(
   const own = await ownConnections(ground.vault, tx, person, brought);
   const account = accountOf(provider, rest);
   const known = connectionId ?? knownOf(own, account);
-  if (spent !== undefined) await dropAside(tx, person, own, known);
+  if (spent !== undefined || !doubt) await dropAside(tx, person, own, known);
   const held = doubt && known !== undefined ? await holdConnection(tx, [projectId, known]) : undefined;
   // Whoever names a connection has chosen between those of the person.
   const beside = connectionId === undefined ? besideOf(own, account) : undefined;
@@ -127,7 +128,8 @@ async function keepIn(
     return { ...aside, refusal: refusedAside(provider, doubt, { id: aside.id, known: lives }) };
   }
   if (known === undefined) return made();
-  const remembered = doubt?.about === 'account' && held ? rememberedOf(provider, held, rest) : {};
+  const accountOpen = doubt?.about === 'account' ? held : undefined;
+  const remembered = accountOpen ? rememberedOf(provider, accountOpen, rest) : {};
   const replaced = await replaceCredentials(tx, [projectId, known], contentFor(known, remembered));
   if (replaced === undefined) {
     if (connectionId === undefined) return made();
@@ -137,7 +139,11 @@ async function keepIn(
   // What waited for better credentials, or for the limit of the old ones, goes on. The lane of a connection has its id.
   await hurry(tx, projectId, known);
   await recordSaved(tx, [projectId, known], 'connection.updated', described);
-  return { id: known, signedInAt: replaced.signedInAt };
+  const kept = { id: known, signedInAt: replaced.signedInAt };
+  // What came for its refresh token is its own. Nobody must take it for a connection of the account that was asked for.
+  if (doubt && accountOpen && connectionId === undefined && isElsewhere(provider, accountOpen, rest))
+    return { ...kept, refusal: refusedElsewhere(provider, doubt, accountOpen, rest.workspaceRef) };
+  return kept;
 }
 
 /** What was set aside is over once its refresh token was used again. It is not ended at the provider: what came for it lives. */
@@ -168,6 +174,22 @@ function refusedAside(
     ...refusal.details,
     detail: `Connection ${known} keeps its credentials. The refresh token was used: what came for it is kept as connection ${id}, which nothing uses. ${refusal.message}`,
     remedy: `Read the tokens of connection ${id} and send them again when they will pass, or delete it.`,
+    retryable: false,
+  });
+}
+
+/** The refusal of an account of which nobody said that the tokens open it, which says what has them. */
+function refusedElsewhere(
+  provider: Provider,
+  doubt: Doubt,
+  { id, workspace_ref: workspaceRef }: ConnectionRow,
+  asked: string | undefined,
+): Problem {
+  const refusal = refusalOfDoubt(provider, doubt);
+  return problem(refusal.code, {
+    ...refusal.details,
+    detail: `The refresh token was that of connection ${id} of ${workspaceRef}, which has what came for it. Nothing was connected for ${asked}. ${refusal.message}`,
+    remedy: `Go on with connection ${id} for ${workspaceRef}, and let the customer connect ${asked} on its own.`,
     retryable: false,
   });
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import type { Vault } from '../../kit/vault.ts';
 import type { Provider } from '../../providers/index.ts';
-import { openSecrets, type Secrets } from '../credentials/index.ts';
+import { openIfReadable, type Secrets } from '../credentials/index.ts';
 import { listOwnConnections, type Person } from '../owner-store.ts';
 import type { ConnectionKey, ConnectionRow } from '../store.ts';
 import { isComplete } from './account.ts';
@@ -84,8 +84,8 @@ export function accountOf(
 /** What the provider told of the account once, where it did not tell it now. */
 export function rememberedOf(provider: Provider, row: ConnectionRow, found: Told): Told {
   const before = toldBy(row);
-  const isOther = found.workspaceRef !== undefined && found.workspaceRef !== before.workspaceRef;
-  if (isOther) return accountOf(provider, before).isOpen ? found : before;
+  if (isElsewhere(provider, row, found)) return before;
+  if (isOther(before, found)) return found;
   const asked = (provider.postAuth?.otherFields ?? []).flatMap(({ name }) => {
     const item = before.providerMetadata[name];
     return item ? [[name, item] as const] : [];
@@ -97,6 +97,15 @@ export function rememberedOf(provider: Provider, row: ConnectionRow, found: Told
   };
 }
 
+/** Another account was asked for than the one that the connection is known to be of. */
+export function isElsewhere(provider: Provider, row: ConnectionRow, found: Told): boolean {
+  const before = toldBy(row);
+  return isOther(before, found) && !accountOf(provider, before).isOpen;
+}
+
+const isOther = (before: Told, { workspaceRef }: Told): boolean =>
+  workspaceRef !== undefined && workspaceRef !== before.workspaceRef;
+
 function toldBy(row: ConnectionRow): Told {
   return {
     workspaceRef: row.workspace_ref ?? undefined,
@@ -105,18 +114,15 @@ function toldBy(row: ConnectionRow): Told {
   };
 }
 
-/** What cannot be read here, such as what is sealed with a master key that this node lacks, is taken for another token. */
+/** What cannot be read here is taken for another token. */
 export function hasToken(
   vault: Vault,
   [projectId, id]: ConnectionKey,
   credentials: Buffer,
   refreshToken: string,
 ): boolean {
-  try {
-    return refreshTokenOf(openSecrets(vault, projectId, id, credentials)) === refreshToken;
-  } catch {
-    return false;
-  }
+  const secrets = openIfReadable(vault, projectId, id, credentials);
+  return secrets !== undefined && refreshTokenOf(secrets) === refreshToken;
 }
 
 export const refreshTokenOf = (secrets: Secrets): string | undefined =>

@@ -14,13 +14,16 @@ describe('connections/proof/replacing', () => {
   afterAll(() => close());
 
   const path = '/v1/projects/default/connections';
-  const bring = (groupRef: string, token: string) =>
+  const bring = (groupRef: string, token: string, accessToken?: string) =>
     harness.call('POST', `${path}:generate`, {
       provider: 'jira',
       groupRef,
       consumerRef: 'ada',
       providerWorkspaceRef: 'acme',
-      oauth2AuthorizationCode: { refreshToken: { token } },
+      oauth2AuthorizationCode: {
+        ...(accessToken === undefined ? {} : { accessToken: { token: accessToken } }),
+        refreshToken: { token },
+      },
     });
   /** A connection that works, and tokens of another site for its account. */
   const connected = async (groupRef: string): Promise<string> => {
@@ -62,6 +65,17 @@ describe('connections/proof/replacing', () => {
     expect(await bring('later', 'laterbad-1')).toMatchObject({ status: 201, json: { id } });
     expect(await keptBy(id)).toBe('laterbad-2');
     expect(await harness.list('?groupRef=later')).toMatchObject([{ id }]);
+  });
+
+  it('lets what was set aside replace them, too, where it is sent again with its access token', async () => {
+    const id = await connected('whole');
+    provider.sites.status = 503;
+    await bring('whole', 'wholebad-0');
+    provider.sites.status = 200;
+    provider.sites.of.set('wholebad', 'acme');
+    expect(await bring('whole', 'wholebad-1', 'at-wholebad')).toMatchObject({ status: 201, json: { id } });
+    expect(await keptBy(id)).toBe('wholebad-1');
+    expect(await harness.list('?groupRef=whole')).toMatchObject([{ id }]);
   });
 
   it('connects again what died beside tokens that were set aside', async () => {

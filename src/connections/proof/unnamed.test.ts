@@ -128,6 +128,29 @@ describe('connections/proof/unnamed', () => {
     });
   });
 
+  it.each([
+    ['the provider does not say', 'silent', 503, 502],
+    ['it does not open', 'closed', 200, 422],
+  ])(
+    'are told to be those of another account than one of which %s it',
+    async (_how, family, asked, refused) => {
+      const named = (site: string) => ({ provider: 'jira', providerWorkspaceRef: site });
+      provider.sites.of.set(family, 'acme');
+      const { json } = await bring(family, `${family}-0`, named('acme'));
+      provider.sites.status = asked;
+      const other = await bring(family, `${family}-1`, named('other'));
+      expect(other.json).toMatchObject({
+        status: refused,
+        retryable: false,
+        detail: expect.stringContaining(`connection ${json.id} of acme, which has what came for it`),
+      });
+      expect(await harness.list(`?groupRef=${family}`)).toMatchObject([
+        { id: json.id, providerWorkspaceRef: 'acme', providerMetadata: { cloudId: { value: 'cloud-acme' } } },
+      ]);
+      expect(await keptBy(json.id)).toBe(`${family}-2`);
+    },
+  );
+
   it('take no connection of another account that the same authorization opens', async () => {
     const named = (site: string) => ({ provider: 'jira', providerWorkspaceRef: site });
     provider.sites.of.set('two', 'acme');
