@@ -83,6 +83,10 @@ BEGIN
   END IF;
 END $$;
 
+-- When the nth of the batches that leave at one moment left: later than the one before it.
+CREATE OR REPLACE FUNCTION svc_ab_left(moment timestamptz, n bigint) RETURNS timestamptz LANGUAGE sql STABLE
+RETURN moment + (n - 1) * interval '1 microsecond';
+
 -- Makes batches work that the caller has locked, in the order of the arrays; an empty one becomes nothing. What stands
 -- behind an earlier write of one of its records is parked, as an acceptance does it. Answers with the lanes.
 CREATE OR REPLACE FUNCTION svc_ab_leave(moment timestamptz, projects uuid[], ids uuid[])
@@ -98,13 +102,14 @@ BEGIN
     SELECT count(*)::integer AS total FROM record r WHERE r.project_id = i.project_id AND r.operation_id = i.id) r;
   RETURN QUERY
   WITH gone AS MATERIALIZED (
-    DELETE FROM ab_batch b USING unnest(projects, ids, totals) AS i(project_id, id, total)
+    DELETE FROM ab_batch b USING unnest(projects, ids, totals) WITH ORDINALITY AS i(project_id, id, total, n)
     WHERE b.project_id = i.project_id AND b.id = i.id
-    RETURNING b.project_id, b.id, b.seq, b.lane_id, b.prio, least(b.close_at, moment) AS closed_at, b.deadline_s, i.total),
+    RETURNING b.project_id, b.id, b.seq, b.lane_id, b.prio, least(b.close_at, moment) AS closed_at, b.deadline_s, i.total,
+      svc_ab_left(moment, i.n) AS left_at),
   empty AS (
     DELETE FROM operation o USING gone g WHERE g.total = 0 AND o.project_id = g.project_id AND o.id = g.id),
   masters AS (
-    UPDATE operation o SET total = g.total, left_at = moment, updated_at = moment FROM gone g
+    UPDATE operation o SET total = g.total, left_at = g.left_at, updated_at = moment FROM gone g
     WHERE g.total > 0 AND o.project_id = g.project_id AND o.id = g.id RETURNING o.id, o.action_type),
   members AS MATERIALIZED (
     SELECT DISTINCT g.project_id, g.id, g.seq, r.order_key AS stored_key,
@@ -152,6 +157,8 @@ BEGIN
         'message', failure->>'message') ORDER BY r.slot)
       FROM record r WHERE r.project_id = project AND r.operation_id = batch)
     WHERE o.project_id = project AND o.id = batch;
+  INSERT INTO operation_mark (project_id, mark, operation_id)
+    SELECT project, mark, batch FROM unnest(ARRAY['failure', 'internal']) AS mark;
   INSERT INTO operation_log (project_id, operation_id, id, severity, message, created_at)
     VALUES (project, batch, batch, 'error', json_build_object('msg', failure->>'message', 'operation_id', batch,
       'details', json_build_object()), moment);
@@ -175,9 +182,9 @@ BEGIN
   END;
   FOR n IN 1 .. cardinality(ids) LOOP
     BEGIN
-      RETURN QUERY SELECT l.lane_id FROM svc_ab_leave(moment, projects[n:n], ids[n:n]) l;
+      RETURN QUERY SELECT l.lane_id FROM svc_ab_leave(svc_ab_left(moment, n), projects[n:n], ids[n:n]) l;
     EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded THEN
-      lane_id := svc_ab_refuse(moment, projects[n], ids[n], SQLERRM);
+      lane_id := svc_ab_refuse(svc_ab_left(moment, n), projects[n], ids[n], SQLERRM);
       RETURN NEXT;
     END;
   END LOOP;

@@ -92,22 +92,28 @@ const walks = {
 const acceptedAt = 'coalesce(o.left_at, o.created_at)';
 
 // One by one, by the whole key: another plan reads all of a partition that was empty once.
-const askedFor = `FROM unnest($2::uuid[]) AS i(id)
+const askedFor = (category: string): string => `FROM unnest($2::uuid[]) AS i(id)
   CROSS JOIN LATERAL (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = i.id LIMIT 1) o
   WHERE o.id < $3 AND o.id >= $4 AND ${isKept}
     AND (coalesce($5::text, $6::text) IS NULL OR (
       SELECT g.ref = coalesce($5, g.ref) AND g.ref = coalesce($6, g.ref) FROM (SELECT ${groupOfOperation} AS ref) g))
     AND ($7::text IS NULL OR lower(o.resource) = lower($7)) AND ($8::uuid IS NULL OR o.installation_id = $8)
     AND ($9::text IS NULL OR o.status = $9) AND ($10::text IS NULL OR o.action_type = $10)
-    AND ($11::text IS NULL OR EXISTS (SELECT FROM json_array_elements(${openable('o.errors')}) e WHERE e->>'category' = $11))
+    AND ($11::text IS NULL OR ${category})
     AND ($12::boolean IS NOT TRUE OR EXISTS (
       SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = 'unresolved' AND m.operation_id = o.id))
     AND ($13::boolean IS NOT TRUE OR o.status = 'success' AND o.failed + o.unknown > 0)
     AND ($14::bigint IS NULL OR ${acceptedAt} <= 'epoch'::timestamptz + $14 * interval '1 microsecond')`;
-const pick = statement('operations_pick', `SELECT ${operationColumns} ${askedFor}`);
+// What is under way has no marks yet.
+const pick = statement(
+  'operations_pick',
+  `SELECT ${operationColumns} ${askedFor(`EXISTS (
+    SELECT FROM json_array_elements(${openable('o.errors')}) e WHERE e->>'category' = $11)`)}`,
+);
 const pickAcceptances = statement(
   'operations_acceptances',
-  `SELECT o.id, (extract(epoch FROM ${acceptedAt}) * 1000000)::float8 AS accepted ${askedFor}`,
+  `SELECT o.id, (extract(epoch FROM ${acceptedAt}) * 1000000)::float8 AS accepted ${askedFor(`EXISTS (
+    SELECT FROM operation_mark m WHERE m.project_id = $1 AND m.mark = $11 AND m.operation_id = o.id)`)}`,
 );
 
 /** How a list goes through what there is. A walk that is over goes on in the next. */

@@ -136,6 +136,29 @@ describe('actions/write/auto-batch/store', () => {
     await operations.close();
   });
 
+  it('leaves after what left with it and was opened before it, by the clock', async () => {
+    const headers = [['one'], ['two'], ['three']];
+    const opened: string[] = [];
+    for (const one of headers) opened.push(await gather({ request: { headers: one }, maxDelaySeconds: 60 }));
+    await shift('61 seconds');
+    expect(await sealNow()).toBe(3);
+    const left = await test.database.raw(
+      'SELECT array_agg(id) AS ids FROM operation WHERE left_at IS NOT NULL GROUP BY left_at ORDER BY left_at',
+    );
+    expect(left.map(({ ids }) => ids)).toEqual(opened.map((id) => [id]));
+  });
+
+  it('is found among what failed when it could not become work', async () => {
+    const batch = await gather();
+    await test.database.raw("SELECT svc_ab_refuse(svc_now(), $1, $2, 'no')", [projectId, batch]);
+    const operations = createOperations(groundOf(test.database));
+    for (const query of [{ status: 'failure' as const }, { errorCategory: 'internal' as const }]) {
+      const { results } = await operations.listAll(wholeProject(projectId), { ...query, pageSize: 10 });
+      expect(results.map(({ id }) => id)).toEqual([batch]);
+    }
+    await operations.close();
+  });
+
   it('does not wait for the delay that a record asked for which never came', async () => {
     await takeFor([entry({ maxDelaySeconds: 86_400 })]);
     const id = await gather({ maxDelaySeconds: 60 });

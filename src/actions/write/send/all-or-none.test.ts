@@ -4,6 +4,7 @@ import type { Failure, RecordOutcome } from '../../../providers/index.ts';
 import { mayTryAgain } from '../record/next-step.ts';
 import { attemptWrite, type AttemptJob } from './attempt.ts';
 import { attemptUpsert } from './attempt-upsert.ts';
+import { keepAllBack } from './one-call.ts';
 import { failureOf } from './attempt-cases.fixture.ts';
 import type { PlannedRecord } from '../prepare/stored.ts';
 import { startSimulated, type Simulated } from './simulated.fixture.ts';
@@ -56,6 +57,32 @@ describe('src/actions/write/all-or-none', () => {
     );
   const again = (outcomes: RecordOutcome[]): boolean[] => outcomes.map(mayTryAgain);
   const rolledBack = 'ALL_OR_NONE_OPERATION_ROLLED_BACK';
+
+  test('one that is kept back fails as what keeps it back, with what the caller is told by', () => {
+    const failure: Failure = {
+      category: 'internal',
+      retryable: true,
+      message: 'no app',
+      appInvalid: true,
+      existingRecordId: '1',
+    };
+    const [one, other] = [fresh(), fresh()];
+    const outcomes = new Map<number, RecordOutcome>([[1, { kind: 'notApplied', failure }]]);
+    const toSend = new Map([[0, one]]);
+    keepAllBack([one, other], toSend, outcomes);
+    expect([toSend.size, outcomes.get(0)]).toEqual([
+      0,
+      {
+        kind: 'notApplied',
+        failure: {
+          category: 'internal',
+          retryable: true,
+          appInvalid: true,
+          message: expect.stringContaining('no app'),
+        },
+      },
+    ]);
+  });
 
   test.each([
     ['a clash', ['DUPLICATE_VALUE', 'INVALID_FIELD', rolledBack]],

@@ -19,13 +19,11 @@ export function keepAllBack(
   const failures = failuresIn(outcomes.values());
   const [first] = failures;
   if (!first) return;
-  const { category, provider, retryAfterMs } = first;
+  const { existingRecordId: _record, clashed: _clashed, ...common } = first;
   const failure: Failure = {
-    category,
+    ...common,
     retryable: failures.every(({ retryable }) => retryable),
     message: `not sent, since all or none was asked for and another record cannot be: ${first.message}`,
-    ...(provider ? { provider } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
   records.forEach((_, slot) => {
     if (outcomes.get(slot)?.kind !== 'notApplied') outcomes.set(slot, { kind: 'notApplied', failure });

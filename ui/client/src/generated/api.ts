@@ -1451,7 +1451,7 @@ export interface paths {
         put?: never;
         /**
          * Write the records of many operations again that failed
-         * @description Each as `retryOperation` does, once, the oldest first: what failed of one record is written again in the order in which it was accepted, by the clock of the database, and an auto-batch as of when it left. The clocks of nodes change that only where more than 1,000 operations lie between by them. At most 50 in one request, and `pageToken` goes on where it ended until `pagination.done`. What is made by it is not part of it. Asked again, it answers the same operations.
+         * @description Each as `retryOperation` does, once, the oldest first: what failed of one record is written again in the order in which it was accepted, by the clock of the database, and an auto-batch as of when it left. The clocks of nodes, and the time that an auto-batch gathers, change that only where more than 1,000 operations lie between. At most 50 in one request, and `pageToken` goes on where it ended until `pagination.done`. What is made by it is not part of it. Asked again, it answers the same operations.
          *
          *     Scopes: `full`, `develop`, `write`, `remediate`.
          */
