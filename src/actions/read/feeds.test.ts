@@ -10,7 +10,7 @@ import { createOperations, type Operations } from '../../operations/index.ts';
 import { followChanges, followOne } from './feeds.ts';
 import { portableReads } from './portable-store.ts';
 import { createScheduler } from './scheduler.ts';
-import { keepOnly, list, upsert, type FeedPlace } from './store/feeds.ts';
+import { keepOnly, list, pause, upsert, type FeedPlace } from './store/feeds.ts';
 import { beginning, listReads } from './store/states.ts';
 
 const contacts = { objectName: 'contacts', selectedFieldMappings: { nick: 'firstname' } };
@@ -234,6 +234,12 @@ describe('actions/read/feeds', () => {
     await companiesOf();
     await deploy(manifest);
     expect(await companiesOf()).toMatchObject({ paused: null, backfillId: begun });
+    await deploy(without);
+    await companiesOf();
+    const paused = await pause(on.ground.database, at, ['contacts'], { as: 'installation', note: undefined });
+    expect(paused).toEqual(['contacts']);
+    await deploy(manifest);
+    expect(await companiesOf()).toMatchObject({ paused: 'installation', backfillId: begun });
   });
 
   it('begins anew also by a node of the release before, which knows of no connection of a feed', async () => {

@@ -134,8 +134,8 @@ export async function timeOf(db: Queryable): Promise<number> {
 const isSame = 'f.schedule IS NOT DISTINCT FROM excluded.schedule AND f.targets = excluded.targets';
 
 /**
- * An object that comes to a paused installation is paused with it. A schedule that stays the same keeps its next time. What
- * was paused as removed goes on when it is declared again.
+ * An object that comes to a paused installation, or back to it, is paused with it. A schedule that stays the same keeps its next
+ * time. What was paused as removed goes on when it is declared again.
  */
 const upsertFeeds = statement(
   'read_feeds_upsert',
@@ -159,9 +159,9 @@ const upsertFeeds = statement(
     targets = excluded.targets, object_name = excluded.object_name, schedule = excluded.schedule,
     connection_id = excluded.connection_id,
     paused = CASE WHEN excluded.paused = 'removed' THEN coalesce(f.paused, 'removed')
-      WHEN f.paused = 'removed' THEN NULL ELSE f.paused END,
+      WHEN f.paused = 'removed' THEN excluded.paused ELSE f.paused END,
     paused_at = CASE WHEN excluded.paused = 'removed' THEN coalesce(f.paused_at, excluded.paused_at)
-      WHEN f.paused = 'removed' THEN NULL ELSE f.paused_at END,
+      WHEN f.paused = 'removed' THEN excluded.paused_at ELSE f.paused_at END,
     tick_at = CASE WHEN ${isSame} THEN coalesce(f.tick_at, excluded.tick_at)
       ELSE excluded.tick_at END,
     next_at = CASE WHEN ${isSame} THEN f.next_at ELSE excluded.next_at END
