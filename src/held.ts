@@ -77,9 +77,8 @@ export async function untilResumed(
 }
 
 async function waitFor(database: Database, failoverMs: number, log: Logger): Promise<Wait | undefined> {
-  const { verdict } = await lookAtLineage(database, { failoverMs });
+  const { verdict } = await lookAtLineage(database, { failoverMs }, () => goOnPromoted(database, log));
   if ('recovering' in verdict) return recovering;
-  if ('promoted' in verdict) await goOnPromoted(database, log);
   return 'held' in verdict ? heldBy(verdict.held) : undefined;
 }
 

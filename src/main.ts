@@ -336,7 +336,7 @@ function watchRestores({ ground: { database } }: App, { failoverMs }: Config, lo
         log.fatal({ why }, 'the database was restored; this node ends, and is held when it starts again');
         process.exit(1);
       },
-      promoted: () => void goOnPromoted(database, log),
+      promoted: () => goOnPromoted(database, log),
     },
   );
 }

@@ -58,12 +58,16 @@ export async function resumeRestored(
   }
 }
 
-/** A replica goes on in place of its primary, which may have numbered messages that are not known here. */
+/** A replica goes on in place of its primary, which may have numbered messages that are not known here. Throws until they are raised. */
 export async function goOnPromoted(database: Queryable, log: Logger): Promise<void> {
   log.warn('the database was recovered a moment ago: a replica was promoted');
-  await raiseMessageNumbers(database).catch((error: unknown) =>
-    log.error({ err: error }, 'tables may refuse messages until svc restore hold and resume were run'),
-  );
+  await raiseMessageNumbers(database).catch((error: unknown) => {
+    log.error(
+      { err: error },
+      'tables may refuse messages until their numbers were raised: it is tried again',
+    );
+    throw error;
+  });
 }
 
 function describe(

@@ -57,7 +57,7 @@ describe('src/kit/db/lineage', () => {
     const test = await createTestDatabase();
     const { database } = test;
     try {
-      const look = () => lookAtLineage(database, { failoverMs: 60_000 });
+      const look = () => lookAtLineage(database, { failoverMs: 60_000 }, async () => {});
       const first = await look();
       expect(first.verdict).toEqual({ known: true });
       await database.raw(`UPDATE lineage SET seen_at = seen_at + interval '1 hour'`);
@@ -76,7 +76,7 @@ describe('src/kit/db/lineage', () => {
   it('knows a dump that was restored where it was made, whatever else makes the table anew on disk', async () => {
     const test = await createTestDatabase();
     const { database } = test;
-    const look = () => lookAtLineage(database, { failoverMs: 60_000 });
+    const look = () => lookAtLineage(database, { failoverMs: 60_000 }, async () => {});
     try {
       expect((await look()).verdict).toEqual({ known: true });
       await database.raw('VACUUM FULL lineage');
@@ -97,7 +97,7 @@ describe('src/kit/db/lineage', () => {
   it('works beside nodes that note nothing of the table, and reads what has no such column', async () => {
     const test = await createTestDatabase();
     const { database } = test;
-    const look = () => lookAtLineage(database, { failoverMs: 60_000 });
+    const look = () => lookAtLineage(database, { failoverMs: 60_000 }, async () => {});
     const former = `INSERT INTO lineage AS known (system_id, database_oid, timeline, seen_at)
       SELECT '', oid, '00000001', now() FROM pg_database WHERE datname = current_database()
       ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at`;
@@ -110,6 +110,24 @@ describe('src/kit/db/lineage', () => {
       expect(noted).toEqual([{ same: true }]);
       await database.raw('ALTER TABLE lineage DROP COLUMN table_oid');
       expect((await readLineageOf(database)).lineage?.tableOid).toBeNull();
+    } finally {
+      await test.drop();
+    }
+  });
+
+  it('finds a promotion again until what is to be done for it was done', async () => {
+    const test = await createTestDatabase();
+    const { database } = test;
+    const look = (promoted: () => Promise<void>) =>
+      lookAtLineage(database, { failoverMs: 60_000 }, promoted).then(({ verdict }) => verdict);
+    try {
+      await look(async () => {});
+      await database.raw(`UPDATE lineage SET timeline = '00000000'`);
+      const failing = () => Promise.reject(new Error('not yet'));
+      for (const _twice of [1, 2]) await expect(look(failing)).rejects.toThrow('not yet');
+      let done = 0;
+      const doing = async (): Promise<void> => void (done += 1);
+      expect([await look(doing), await look(doing), done]).toEqual([{ promoted: true }, { known: true }, 1]);
     } finally {
       await test.drop();
     }

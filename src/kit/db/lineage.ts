@@ -138,11 +138,12 @@ const columns = ({ systemId, databaseOid, timeline, tableOid }: Server): string[
 
 /**
  * Looks whether this is the database that the nodes worked with, and notes that one is there. One that was restored is held
- * from now on, for all nodes.
+ * from now on, for all nodes. `promoted` ends before a promotion is noted: while it fails, each look finds the promotion again.
  */
 export async function lookAtLineage(
   db: Queryable,
   options: LineageOptions,
+  promoted: () => Promise<void>,
 ): Promise<{ verdict: Verdict; seenAt: number }> {
   const seen = await readLineageOf(db);
   const verdict = judgeLineage(seen, options);
@@ -151,6 +152,7 @@ export async function lookAtLineage(
     await db.rows(holdLineage, [...columns(seen.server), verdict.held]);
     return { verdict, seenAt: seen.now };
   }
+  if ('promoted' in verdict) await promoted();
   const [noted] = await db.rows<{ seenAt: number }>(noteLineage, columns(seen.server));
   // Held by another node since the look.
   if (!noted) return { verdict: { held: 'it was held' }, seenAt: seen.now };
@@ -175,7 +177,7 @@ const lookEveryMs = 5_000;
 export function watchLineage(
   database: Database,
   options: Omit<LineageOptions, 'sawAt'>,
-  on: { restored(why: string): void; promoted(): void },
+  on: { restored(why: string): void; promoted: () => Promise<void> },
 ): () => void {
   let sawAt: number | undefined;
   let isLooking = false;
@@ -183,11 +185,10 @@ export function watchLineage(
     if (isLooking) return;
     isLooking = true;
     try {
-      const { verdict, seenAt } = await lookAtLineage(database, { ...options, sawAt });
+      const { verdict, seenAt } = await lookAtLineage(database, { ...options, sawAt }, on.promoted);
       // It is judged once the server is promoted.
       if ('recovering' in verdict) return;
       if ('held' in verdict) on.restored(verdict.held);
-      if ('promoted' in verdict) on.promoted();
       sawAt = seenAt;
     } catch {
       // Away, or takes no changes: what is ready tells that.
