@@ -14,6 +14,14 @@ describe('what a failure tells', () => {
   it('repeats no secret, and loses no letters to one that is too short to be one', () => {
     expect(hideSecrets('denied for hunter2 at db', ['hunter2', 'd'])).toBe('denied for *** at db');
   });
+
+  it('repeats no beginning of one, also where a character of it was cut', () => {
+    const secret = 'a-long-schlüsselphrase';
+    const cut = (bytes: number) => Buffer.from(`told: ${secret}`).subarray(0, bytes).toString();
+    expect(cut(17)).toBe('told: a-long-schl\uFFFD'.slice(0, 17));
+    for (let bytes = 10; bytes < 28; bytes += 1) expect(hideSecrets(cut(bytes), [secret])).toBe('told: ***');
+    expect(hideSecrets('cut \uFFFD', [secret])).toBe('cut \uFFFD');
+  });
 });
 
 describe('deliveries/secrets', () => {

@@ -52,8 +52,10 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
     .filter((secret) => secret.length >= leastHidden)
     .toSorted((one, other) => other.length - one.length)
     .reduce((all, secret) => all.replaceAll(secret, '***'), text);
-  const begun = Math.max(0, ...secrets.map((secret) => begunAtEnd(told, secret)));
-  return begun < leastHidden ? told : `${told.slice(0, -begun)}***`;
+  // A character that was cut itself is read as this one.
+  const whole = told.replace(/\uFFFD{1,3}$/, '');
+  const begun = Math.max(0, ...secrets.map((secret) => begunAtEnd(whole, secret)));
+  return begun < leastHidden ? told : `${whole.slice(0, -begun)}***`;
 }
 
 /** How many characters of the secret the text ends with. */
