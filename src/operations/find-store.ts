@@ -21,12 +21,17 @@ const byId = statement(
   ),
 );
 
+// Step by step: as a join, it walks all operations where the planner takes them for the shorter way to the newest.
 const byRecord = statement(
   'operations_find_by_record',
   found(
     `o.resource || ' ' || $3::text`,
-    `SELECT o.* FROM written_record w JOIN operation o ON o.project_id = w.project_id AND o.id = w.operation_id
-     WHERE w.project_id = $1 AND w.hash = ANY (ARRAY (SELECT svc_record_hash(id) FROM unnest($4::text[]) id)) AND ${isKept}`,
+    `SELECT o.* FROM (
+       SELECT DISTINCT w.operation_id FROM unnest($4::text[]) AS id CROSS JOIN LATERAL (
+         SELECT operation_id FROM written_record w WHERE w.project_id = $1 AND w.hash = svc_record_hash(id)
+         ORDER BY w.operation_id DESC LIMIT 100) w
+       ORDER BY operation_id DESC LIMIT 100) w
+     CROSS JOIN LATERAL (SELECT * FROM operation o WHERE o.project_id = $1 AND o.id = w.operation_id AND ${isKept} LIMIT 1) o`,
   ),
 );
 
