@@ -1,5 +1,5 @@
 import type { Queryable } from '../kit/db/database.ts';
-import { documentPage, followed, type Followed } from '../kit/db/document-page.ts';
+import { documentPage, type Followed } from '../kit/db/document-page.ts';
 import { statement } from '../kit/db/statement.ts';
 import { currentTrace } from '../kit/trace.ts';
 import type { Reach } from './reach.ts';
@@ -23,15 +23,14 @@ export const eventsFrom = (source: string): string => `told_events AS (
 
 const list = statement(
   'events_list',
-  `${documentPage({
+  documentPage({
     ids: `SELECT id FROM event
       WHERE project_id = $1 AND id < $2::uuid AND id >= svc_kept_from($1, 'events') AND ($3::text IS NULL OR type = $3)
         AND ($4::uuid IS NULL OR connection_id = $4) AND ($5::text IS NULL OR group_ref = $5)
       ORDER BY id DESC LIMIT $6`,
     bytes: 'SELECT octet_length(data::text) FROM event WHERE project_id = $1 AND id = page.id',
-  })}
-   SELECT e.id, e.type, e.connection_id, e.installation_id, e.data, e.created_at, ${followed}
-   FROM listed CROSS JOIN page JOIN event e ON e.project_id = $1 AND e.id = page.id ORDER BY page.place`,
+    row: `SELECT id, type, connection_id, installation_id, data, created_at FROM event WHERE project_id = $1 AND id = page.id`,
+  }),
 );
 
 /** What an event says, and which connection and installation it is about. */

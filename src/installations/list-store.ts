@@ -1,6 +1,6 @@
 import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
-import { documentPage, followed, type Followed } from '../kit/db/document-page.ts';
+import { documentPage, type Followed } from '../kit/db/document-page.ts';
 import { statement, type Statement } from '../kit/db/statement.ts';
 import { lastId, type Slice } from '../kit/paging.ts';
 import { columns, isUnhealthy, joined, type InstallationRow } from './store.ts';
@@ -23,17 +23,15 @@ function listOf(by: readonly Key[], health: Health): Statement {
   if (health !== 'any') conditions.push(`AND ${healths[health]}`);
   return statement(
     `installations_of_${['project', ...by].join('_')}_${health}`,
-    `${documentPage({
+    documentPage({
       ids: `SELECT n.id FROM installation n
         LEFT JOIN connection k ON k.project_id = n.project_id AND k.id = n.connection_id
         WHERE n.project_id = $1 AND n.id < $2 ${conditions.join(' ')} ORDER BY n.id DESC LIMIT $3`,
       bytes: `SELECT octet_length(c.content::text) FROM installation n
         JOIN config c ON c.project_id = n.project_id AND c.installation_id = n.id AND c.id = n.config_id
         WHERE n.project_id = $1 AND n.id = page.id`,
-    })}
-     SELECT ${columns}, ${followed} FROM listed CROSS JOIN page
-       JOIN installation n ON n.project_id = $1 AND n.id = page.id
-       ${joined} ORDER BY page.place`,
+      row: `SELECT ${columns} FROM installation n ${joined} WHERE n.project_id = $1 AND n.id = page.id`,
+    }),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Reach } from '../events/index.ts';
 import type { Queryable } from '../kit/db/database.ts';
-import { documentPage, followed, type Followed } from '../kit/db/document-page.ts';
+import { documentPage, type Followed } from '../kit/db/document-page.ts';
 import { statement } from '../kit/db/statement.ts';
 import type { ConnectionStatus } from '../connections/schema.ts';
 import type { ConfigContent } from './config/schema.ts';
@@ -87,13 +87,13 @@ const follow = statement(
 
 const configs = statement(
   'installations_configs',
-  `${documentPage({
+  documentPage({
     ids: `SELECT id FROM config WHERE project_id = $1 AND installation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
     bytes: `SELECT octet_length(content::text) FROM config
       WHERE project_id = $1 AND installation_id = $2 AND id = page.id`,
-  })}
-   SELECT c.id, c.revision_id, c.created_by, c.created_at, c.content, ${followed} FROM listed CROSS JOIN page
-     JOIN config c ON c.project_id = $1 AND c.installation_id = $2 AND c.id = page.id ORDER BY page.place`,
+    row: `SELECT id, revision_id, created_by, created_at, content FROM config
+      WHERE project_id = $1 AND installation_id = $2 AND id = page.id`,
+  }),
 );
 
 // Whoever brings configs of it holds it, too.

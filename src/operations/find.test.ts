@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { mostWalked } from '../../test/walked.ts';
 import { wholeProject } from '../events/index.ts';
-import { declaredStatements } from '../kit/db/statement.ts';
 import { findOperations } from './find-store.ts';
 import { projectId } from './harness.fixture.ts';
 
@@ -34,19 +34,8 @@ describe('operations/find', () => {
       `INSERT INTO written_record (project_id, hash, operation_id)
        SELECT '${projectId}', svc_record_hash('${recordId}'), ${idOf('n')} FROM generate_series(1, ${many}) n WHERE ${where}`,
     );
-  /** The most rows that a step of the plan goes through. */
-  const walked = async (name: string, values: unknown[]): Promise<number> => {
-    const text = declaredStatements().find((one) => one.name === name)?.text ?? '';
-    const plan = await test.database.raw(
-      `EXPLAIN (ANALYZE, COSTS OFF, BUFFERS OFF, TIMING OFF, SUMMARY OFF) ${text}`,
-      values,
-    );
-    const lines = plan.map((row) => String(row['QUERY PLAN'])).join('\n');
-    const counts = [...lines.matchAll(/(?:actual rows=|Removed by \w+(?: \w+)*: )(\d+)/g)];
-    return Math.max(...counts.map(([, count]) => Number(count)));
-  };
   const byRecord = (recordId: string): Promise<number> =>
-    walked('operations_find_by_record', [projectId, null, recordId, [recordId]]);
+    mostWalked(test.database, 'operations_find_by_record', [projectId, null, recordId, [recordId]]);
 
   it.each(['force_generic_plan', 'force_custom_plan'])(
     'looks at the newest that wrote a record, however many operations there are and whatever is known of them (%s)',

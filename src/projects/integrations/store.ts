@@ -1,5 +1,5 @@
 import type { Queryable } from '../../kit/db/database.ts';
-import { documentPage, followed, type Followed } from '../../kit/db/document-page.ts';
+import { documentPage, type Followed } from '../../kit/db/document-page.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ManifestIntegration } from '../schema.ts';
 import type { RetainedObject } from './retained.ts';
@@ -48,13 +48,12 @@ const select = `SELECT ${columns} FROM integration i ${latest}`;
 
 const list = statement('integrations_list', `${select} WHERE i.project_id = $1 ORDER BY i.name`);
 const pageBy = (behind: string, order: string): string =>
-  `${documentPage({
+  documentPage({
     ids: `SELECT i.id FROM integration i WHERE i.project_id = $1 AND ${behind} ORDER BY ${order} LIMIT $2`,
     bytes: `SELECT octet_length(r.content::text) + coalesce(octet_length(r.retained::text), 0) FROM integration i ${latest}
       WHERE i.project_id = $1 AND i.id = page.id`,
-  })}
-   SELECT ${columns}, ${followed} FROM listed CROSS JOIN page
-     JOIN integration i ON i.project_id = $1 AND i.id = page.id ${latest} ORDER BY page.place`;
+    row: `${select} WHERE i.project_id = $1 AND i.id = page.id`,
+  });
 const byNamePage = statement('integrations_page_by_name', pageBy('i.name > $3', 'i.name'));
 // As exact as it is shown.
 const madeAt = `date_trunc('milliseconds', i.created_at), i.id`;
@@ -96,13 +95,13 @@ const removeRevisions = statement(
 );
 const listRevisionRows = statement(
   'revisions_list',
-  `${documentPage({
+  documentPage({
     ids: `SELECT id FROM revision WHERE project_id = $1 AND integration_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4`,
     bytes: `SELECT octet_length(content::text) FROM revision
       WHERE project_id = $1 AND integration_id = $2 AND id = page.id`,
-  })}
-   SELECT r.id, r.spec_version, r.content, r.created_at, ${followed} FROM listed CROSS JOIN page
-     JOIN revision r ON r.project_id = $1 AND r.integration_id = $2 AND r.id = page.id ORDER BY page.place`,
+    row: `SELECT id, spec_version, content, created_at FROM revision
+      WHERE project_id = $1 AND integration_id = $2 AND id = page.id`,
+  }),
 );
 const now = statement('integrations_now', 'SELECT svc_now() + (clock_timestamp() - now()) AS now');
 const lock = statement(
