@@ -18,7 +18,7 @@ describe('what a failure tells', () => {
   it('repeats no beginning of one, also where a character of it was cut', () => {
     const secret = 'a-long-schlüsselphrase';
     const cut = (bytes: number) => Buffer.from(`told: ${secret}`).subarray(0, bytes).toString();
-    expect(cut(17)).toBe('told: a-long-schl\uFFFD'.slice(0, 17));
+    expect(cut(18)).toBe('told: a-long-schl\uFFFD');
     for (let bytes = 10; bytes < 28; bytes += 1) expect(hideSecrets(cut(bytes), [secret])).toBe('told: ***');
     expect(hideSecrets('cut \uFFFD', [secret])).toBe('cut \uFFFD');
   });

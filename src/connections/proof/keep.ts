@@ -186,10 +186,11 @@ function refusedElsewhere(
   asked: string | undefined,
 ): Problem {
   const refusal = refusalOfDoubt(provider, doubt);
+  const its = workspaceRef ?? 'another account';
   return problem(refusal.code, {
     ...refusal.details,
-    detail: `The refresh token was that of connection ${id} of ${workspaceRef}, which has what came for it. Nothing was connected for ${asked}. ${refusal.message}`,
-    remedy: `Go on with connection ${id} for ${workspaceRef}, and let the customer connect ${asked} on its own.`,
+    detail: `The refresh token was that of connection ${id} of ${its}, which has what came for it. Nothing was connected for ${asked}. ${refusal.message}`,
+    remedy: `Go on with connection ${id} for ${its}, and let the customer connect ${asked} on its own.`,
     retryable: false,
   });
 }

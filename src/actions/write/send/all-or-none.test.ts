@@ -65,6 +65,7 @@ describe('src/actions/write/all-or-none', () => {
       message: 'no app',
       appInvalid: true,
       existingRecordId: '1',
+      pending: true,
     };
     const [one, other] = [fresh(), fresh()];
     const outcomes = new Map<number, RecordOutcome>([[1, { kind: 'notApplied', failure }]]);

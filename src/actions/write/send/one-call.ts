@@ -10,6 +10,9 @@ export function isOneCall(
   return allOrNone && !partialOnly.includes(kind);
 }
 
+/** What the caller is told of a record that keeps others back, and of them; how its own outcome is found out is its own. */
+const shared = ['provider', 'retryAfterMs', 'unreadable', 'appInvalid', 'gone', 'refusedHere'] as const;
+
 /** Of all or none, a record that cannot be sent keeps the others back. */
 export function keepAllBack(
   records: readonly PlannedRecord[],
@@ -19,9 +22,10 @@ export function keepAllBack(
   const failures = failuresIn(outcomes.values());
   const [first] = failures;
   if (!first) return;
-  const { existingRecordId: _record, clashed: _clashed, ...common } = first;
+  const told = shared.flatMap((name) => (first[name] === undefined ? [] : [[name, first[name]] as const]));
   const failure: Failure = {
-    ...common,
+    ...(Object.fromEntries(told) as Pick<Failure, (typeof shared)[number]>),
+    category: first.category,
     retryable: failures.every(({ retryable }) => retryable),
     message: `not sent, since all or none was asked for and another record cannot be: ${first.message}`,
   };
