@@ -205,7 +205,7 @@ describe('test/journeys/shutdown', () => {
   it('SIGTERM while the listeners are started: what they take is finished, and the node does not say that it is ready', async () => {
     const [queued, sync] = [email(), email()];
     await slow(6_000, 2);
-    await create(queued, { mode: 'asynchronous' });
+    const taken = await create(queued, { mode: 'asynchronous' });
     await asked([queued]);
     platform.process().kill('SIGKILL');
     // The lane is free again, and its work is begun before the node listens.
@@ -224,7 +224,9 @@ describe('test/journeys/shutdown', () => {
     expect((await writing).status).toBe(200);
     expect(await ended).toContain('the process ended with 0');
     expect(platform.said().slice(before).includes('svc is ready')).toBe(false);
-  }, 60_000);
+    await platform.restart();
+    expect(await customer.settled(taken.body.operationId)).toMatchObject({ status: 'success' });
+  }, 90_000);
 
   it('a second signal ends the process at once', async () => {
     const address = email();
