@@ -13,7 +13,7 @@ interface Finding extends Verdict {
 }
 
 /** No end within this time is no verdict: a test has to say what is wrong. */
-const limitMs = 240_000;
+const limitMs = (files: number): number => Math.max(240_000, files * 60_000);
 
 async function runTests(copy: Copy, tests: readonly string[], env: NodeJS.ProcessEnv): Promise<Finding> {
   const startedAt = performance.now();
@@ -32,7 +32,7 @@ async function runTests(copy: Copy, tests: readonly string[], env: NodeJS.Proces
   );
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
-  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs(tests.length));
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   clearTimeout(timer);
   const seconds = (performance.now() - startedAt) / 1_000;
