@@ -225,6 +225,7 @@ describe('test/journeys/shutdown', () => {
     expect(await ended).toContain('the process ended with 0');
     expect(platform.said().slice(before).includes('svc is ready')).toBe(false);
     await platform.restart();
+    // While it is in progress, its call would take the delay of the next test.
     expect(await customer.settled(taken.body.operationId)).toMatchObject({ status: 'success' });
   }, 90_000);
 

@@ -71,7 +71,7 @@ export async function anotherAbove(world: ConsoleWorld): Promise<void> {
   await page.getByLabel('Label').fill('of the other');
   await context.clearCookies();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
-  // Any answer to the page opens the dialog: the list behind the form may be asked for before the key.
+  // The first request that is refused opens the dialog: that for the key, or that for the list behind the form.
   const click = page.getByRole('button', { name: 'Make the key' }).click();
   await Promise.race([click, again.waitFor()]);
   click.catch(() => undefined);
