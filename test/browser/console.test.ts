@@ -29,6 +29,7 @@ import {
   manyRetried,
   othersNotFound,
   unknownResolved,
+  writeBeforeStream,
   writeSeenLive,
 } from './console/operations.ts';
 import { statesInSight } from './console/phone.ts';
@@ -69,6 +70,7 @@ import { startConsole, type ConsoleWorld, type Walk } from './console/world.ts';
 /** In this order: a walk may need what those before it did. */
 const walks: readonly [title: string, walk: Walk][] = [
   ['shows a write that happens while somebody looks', writeSeenLive],
+  ['shows a write of which its stream does not tell', writeBeforeStream],
   ['keeps eight pages of a browser up to date by one stream', manyPagesOneStream],
   ['lets a failed write be understood and retried', failedOneRetried],
   ['copies what was sent as a command', copiedAsCurl],

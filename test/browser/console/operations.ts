@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 import { fault } from '../../customer.ts';
 import { barriers, first, type ConsoleWorld } from './world.ts';
@@ -20,6 +20,42 @@ export async function writeSeenLive({ customer, open }: ConsoleWorld): Promise<v
   await page.getByText('"email": "live@acme.example"').first().waitFor();
   expect(await barriers(page)).toEqual([]);
   await page.close();
+}
+
+/** A write that nobody told the page of is shown: before its stream is open, and before a list that is answered late. */
+export async function writeBeforeStream({ customer, open }: ConsoleWorld): Promise<void> {
+  const list = '/projects/default/operations';
+  const write = async (email: string): Promise<string> =>
+    (await customer.write('contacts', { type: 'create', record: { email } })).body.operationId;
+  const shown = async (
+    path: string,
+    before: (page: Page, route: Route) => Promise<string>,
+  ): Promise<void> => {
+    const page = await open('/no/such/page');
+    const written = new Promise<string>((resolve, reject) => {
+      void page.route(path, (route) => before(page, route).then(resolve, reject), { times: 1 });
+    });
+    await page.goto(new URL(list, page.url()).href);
+    await page
+      .locator(`a[href$="${await written}"]`)
+      .first()
+      .waitFor();
+    await page.close();
+  };
+  await shown('**/stream', async (page, route) => {
+    await page.getByRole('row').nth(1).waitFor();
+    const operation = await write('unheard@acme.example');
+    await route.continue();
+    return operation;
+  });
+  await shown('**/v1/projects/default/operations?*', async (page, route) => {
+    const older = await route.fetch();
+    const operation = await write('unread@acme.example');
+    // The page hears of the write meanwhile.
+    await page.waitForTimeout(2500);
+    await route.fulfill({ response: older });
+    return operation;
+  });
 }
 
 /** Eight pages, more than a browser's connections to one server, hear of a write by one stream, also after its page is closed. */

@@ -23,6 +23,9 @@ const also: Partial<Record<string, string>> = {
 const ofSession = new Set(['member', 'project']);
 const session = { queryKey: ['session'] };
 
+/** In place of nouns: all that was read of the project. */
+const everything = '*';
+
 const readAgainEveryMs = 1000;
 /** Further down a list somebody reads; it would be loaded page by page again. */
 const mostPages = 2;
@@ -32,14 +35,14 @@ export function useLive(project: string): void {
   const client = useQueryClient();
   useEffect(() => {
     let leave: (() => void) | undefined;
-    const waiting = new Set<string>();
+    const { waiting, flush } = createReadAgain(client, project);
     const hear = (heard: Heard): void => {
       if (heard === 'broken') {
         void noteIfAway();
         return;
       }
       if (heard === 'resync') {
-        void client.invalidateQueries({ queryKey: [project] });
+        waiting.add(everything);
         void client.invalidateQueries(session);
         return;
       }
@@ -67,7 +70,7 @@ export function useLive(project: string): void {
       if (!document.hidden) void client.invalidateQueries({ queryKey: [project], predicate: isShort });
     };
     open();
-    const timer = setInterval(() => flush(client, project, waiting), readAgainEveryMs);
+    const timer = setInterval(flush, readAgainEveryMs);
     document.addEventListener('visibilitychange', look);
     return () => {
       close();
@@ -82,10 +85,32 @@ async function noteIfAway(): Promise<void> {
   if (!(await isThere())) isAway.set(true);
 }
 
-function flush(client: QueryClient, project: string, waiting: Set<string>): void {
-  for (const key of waiting)
-    void client.invalidateQueries({ queryKey: [project, ...key.split(' ')], predicate: isShort });
-  waiting.clear();
+interface ReadAgain {
+  waiting: Set<string>;
+  flush: () => void;
+}
+
+function createReadAgain(client: QueryClient, project: string): ReadAgain {
+  const waiting = new Set<string>();
+  /** What was read for the first time when something of it changed: the answer may be older, so it is read again afterwards. */
+  const late = new Set<Query>();
+  return {
+    waiting,
+    flush() {
+      for (const query of late) {
+        if (query.state.fetchStatus === 'fetching') continue;
+        late.delete(query);
+        void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+      }
+      for (const key of waiting) {
+        const queryKey = key === everything ? [project] : [project, ...key.split(' ')];
+        for (const query of client.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' }))
+          if (query.state.data === undefined) late.add(query);
+        void client.invalidateQueries({ queryKey, predicate: isShort });
+      }
+      waiting.clear();
+    },
+  };
 }
 
 /** Of a list, whether few enough pages of it are loaded to load them again. */

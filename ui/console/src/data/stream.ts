@@ -34,15 +34,11 @@ async function shareStream(
     return lock !== null;
   });
   if (!wasFree && !signal.aborted) {
-    const takeOver = (): Promise<void> => {
-      const connected = connect(url, tell, signal);
-      // Between the stream of another page and this one something may have been missed.
-      tell('resync');
-      return connected;
-    };
-    await locks.request(url, { signal }, takeOver).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
+    await locks
+      .request(url, { signal }, () => connect(url, tell, signal))
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
   }
   channel.close();
 }
@@ -55,7 +51,16 @@ function connect(url: string, hear: (heard: Heard) => void, signal: AbortSignal)
     let again: ReturnType<typeof setTimeout> | undefined;
     const open = (): void => {
       source = new EventSource(url);
-      source.addEventListener('change', ({ data }: MessageEvent<string>) => hear({ change: data }));
+      let goesOn = false;
+      source.addEventListener('open', () => {
+        // It tells what happens from now on; what was read while it was opened may be older.
+        if (!goesOn) hear('resync');
+      });
+      source.addEventListener('change', ({ data }: MessageEvent<string>) => {
+        // From here the browser asks for what followed when it connects again.
+        goesOn = true;
+        hear({ change: data });
+      });
       source.addEventListener('resync', () => hear('resync'));
       source.addEventListener('error', () => {
         // Refused; when it only broke off, the browser connects again by itself.
