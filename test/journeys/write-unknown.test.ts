@@ -215,13 +215,11 @@ describe('test/journeys/write-unknown', () => {
     for (const record of [records[0]!, records[2]!]) expect(await creates(record.email)).toHaveLength(1);
   });
 
-  /** Another node that dies at the crash point, and the customer as that node sees it. */
-  async function dyingNode(at: string): Promise<{ node: Platform; write: Customer['write'] }> {
-    const node = await startPlatform({
-      databaseUrl: test.url,
-      beside: platform,
-      env: { SVC_LEASE_MS: '2000', SVC_CRASH_AT: at },
-    });
+  /** Another node, which dies at the crash point if there is one, and the customer as that node sees it. */
+  async function anotherNode(
+    env: Record<string, string>,
+  ): Promise<{ node: Platform; write: Customer['write'] }> {
+    const node = await startPlatform({ databaseUrl: test.url, beside: platform, env });
     nodes.push(node);
     return {
       node,
@@ -241,7 +239,7 @@ describe('test/journeys/write-unknown', () => {
   ] as const)(
     'a synchronous create that %s and whose node died before it recorded the answer is looked for by another node, not sent again',
     async (_what, kind, expected) => {
-      const { write } = await dyingNode('before-record:1');
+      const { write } = await anotherNode({ SVC_LEASE_MS: '2000', SVC_CRASH_AT: 'before-record:1' });
       await lose(kind, kind === 'delay' ? { fault: { kind, ms: 10 } } : {});
       const record = contact();
       const { requests } = await during(platform.hubspot, async () => {
@@ -272,6 +270,25 @@ describe('test/journeys/write-unknown', () => {
     return body.results[0]!;
   }
 
+  it('a synchronous create that another node finds while its own looks for it is told as done by both', async () => {
+    // Long, so that it does not notice that its lane is gone.
+    const { node, write } = await anotherNode({ SVC_LEASE_MS: '30000' });
+    await lose('reset-after');
+    await fault(platform.hubspot, { path: '/contacts/batch/read', fault: { kind: 'delay', ms: 3_500 } });
+    const record = contact();
+    const answer = write('contacts', { type: 'create', record });
+    await expect.poll(() => creates(record.email)).toHaveLength(1);
+    await later('31 seconds');
+    const [{ id } = { id: '' }] = await creates(record.email);
+    expect(await answer).toMatchObject({ status: 200, body: { result: { success: true, recordId: id } } });
+    const { operationId } = (await answer).body;
+    expect(await customer.settled(operationId)).toMatchObject({ status: 'success' });
+    expect(await recordsOf(operationId)).toMatchObject([
+      { success: true, recordId: id, lookedUpBy: 'email' },
+    ]);
+    await node.stop();
+  });
+
   it('the asynchronous work of a dead node is settled, and sent again where that is safe', async () => {
     const id = (await customer.write('contacts', { type: 'create', record: contact() })).body.result
       ?.recordId;
@@ -280,7 +297,7 @@ describe('test/journeys/write-unknown', () => {
       [{ type: 'update', record: { id, firstname: 'Grace' } }, 2],
     ];
     for (const [write, sent] of writes) {
-      const dying = await dyingNode('after-send:1');
+      const dying = await anotherNode({ SVC_LEASE_MS: '2000', SVC_CRASH_AT: 'after-send:1' });
       // Only the node that is to die may take the work.
       platform.process().kill('SIGSTOP');
       const taken = await dying.write('contacts', { mode: 'asynchronous', ...write });

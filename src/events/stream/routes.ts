@@ -26,7 +26,7 @@ export function streamRoutes(deps: StreamDeps): (server: HttpServer) => Promise<
         operationId: 'streamChanges',
         summary: 'Follow what changes in a project',
         description:
-          'Server-sent events, at most four a second. Each event `change` names what changed, and no more of it than its id and status; `resync` asks to look at everything again, as after a gap. With `Last-Event-ID` a stream goes on where it broke off, at any node, within a minute. It ends with the credentials, or when the node stops: connect again.',
+          'Server-sent events, at most four a second. Each event `change` names what changed, and no more of it than its id and status; `resync` asks to look at everything again, as after a gap. With `Last-Event-ID` a stream goes on where it broke off, at any node, within a minute. What changed before it was open it does not tell: read that again once it is. It ends with the credentials, or when the node stops: connect again.',
         tags: ['projects'],
         params: Type.Object({ projectIdOrName: Type.String({ description: 'Project id or name.' }) }),
         headers: Type.Object({

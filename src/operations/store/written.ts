@@ -4,7 +4,7 @@ import { statement } from '../../kit/db/statement.ts';
 import { storable, storableJson } from '../../kit/storable.ts';
 import type { LogEntry, StoredOutcome } from '../settlement.ts';
 import type { Resolution } from '../schema.ts';
-import type { RecordPayload } from '../work.ts';
+import type { RecordPayload, WorkItem } from '../work.ts';
 import { recordHash, rememberRecords } from './parts.ts';
 
 const lockOperation = statement(
@@ -26,7 +26,7 @@ const createdElsewhere = statement(
   JOIN operation o ON o.project_id = w.project_id AND o.id = w.operation_id
     AND o.installation_id = own.installation_id AND o.resource = own.resource AND ${openable('o.request')}->>'type' = 'create'
   JOIN record r ON r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id = ANY ($3)
-    AND ${openable('r.outcome')}->>'kind' = 'applied'
+    AND ${openable('r.outcome')}->>'kind' = 'applied' AND (o.id <> own.id OR r.slot <> ALL ($4))
   WHERE own.project_id = $1 AND own.id = $2`,
 );
 
@@ -73,14 +73,18 @@ export async function lock(
   return (await tx.rows<{ status: string; resource: string }>(lockOperation, [projectId, operationId]))[0];
 }
 
-/** Which of the provider's records are known to be made: by other operations, or for other records of this one. */
+/**
+ * Which of the provider's records are known to be made: by other operations, or for records of this one that are not in the item. What is in it may be
+ * recorded all the same, by a node that took it over meanwhile.
+ */
 export async function findCreatedElsewhere(
   db: Queryable,
-  { projectId, operationId }: { projectId: string; operationId: string },
+  { projectId, operationId, records }: Pick<WorkItem, 'projectId' | 'operationId' | 'records'>,
   recordIds: readonly string[],
 ): Promise<string[]> {
   if (recordIds.length === 0) return [];
-  const rows = await db.rows<{ id: string }>(createdElsewhere, [projectId, operationId, recordIds]);
+  const slots = records.map(({ index }) => index);
+  const rows = await db.rows<{ id: string }>(createdElsewhere, [projectId, operationId, recordIds, slots]);
   return rows.map(({ id }) => id);
 }
 

@@ -17,6 +17,8 @@ export interface Accepted {
   target?: Write['target'];
   allOrNone?: true;
   claim?: Claim;
+  /** Of one that was not done: the status and why. */
+  refusal?: string;
   /** Its operation was named as one that may not be there. */
   isInDoubt?: true;
   /** Whether it was sent with an `Idempotency-Key`. */
@@ -76,7 +78,7 @@ interface WriteAnswer {
   code?: string;
   category?: string;
   result?: { success: boolean };
-  errors?: { category: string }[];
+  errors?: { category?: string; message: string }[];
 }
 
 export interface Tally {
@@ -133,7 +135,7 @@ async function runWrite(
     const isOpen = isInDoubt || sent.body.operationId === undefined || isBusy(sent.body);
     if (!isOpen) {
       if (sent.replayed) tally.replayed += 1;
-      return ledger.note(acceptedOf(write, sent.body, { before, since }));
+      return ledger.note(acceptedOf(write, sent, { before, since }));
     }
     const reason = sent === 'no answer' ? sent : `${sent.status} ${sent.body.code ?? ''}`;
     tally.refused[reason] = (tally.refused[reason] ?? 0) + 1;
@@ -209,7 +211,12 @@ class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-function acceptedOf(write: Write, body: WriteAnswer, requests: Pick<Accepted, 'before' | 'since'>): Accepted {
+function acceptedOf(
+  write: Write,
+  { status, body }: { status: number; body: WriteAnswer },
+  requests: Pick<Accepted, 'before' | 'since'>,
+): Accepted {
+  const refusal = status === 200 ? undefined : [status, body.code, body.errors?.[0]?.message];
   const { body: _, key, integration: ___, ...told } = write;
   return {
     ...told,
@@ -218,6 +225,7 @@ function acceptedOf(write: Write, body: WriteAnswer, requests: Pick<Accepted, 'b
     at: Date.now(),
     operationId: body.operationId ?? '',
     ...(write.route === 'synchronous' ? { claim: claimOf(body) } : {}),
+    ...(refusal ? { refusal: refusal.filter(Boolean).join(' ') } : {}),
     ...(isDoubtOf(write, body) ? { isInDoubt: true } : {}),
   };
 }

@@ -252,6 +252,7 @@ export function describeMarker(marker: string, { accepted, records, effects }: E
         request.kind,
         request.object,
         request.claim,
+        request.refusal,
         JSON.stringify(request.target),
         request.hasKey ? 'with a key' : 'without a key',
         request.target && `changes of it as they came: ${changesOf(request.target.id, accepted, effects)}`,

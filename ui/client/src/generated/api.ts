@@ -2273,7 +2273,7 @@ export interface paths {
         };
         /**
          * Follow what changes in a project
-         * @description Server-sent events, at most four a second. Each event `change` names what changed, and no more of it than its id and status; `resync` asks to look at everything again, as after a gap. With `Last-Event-ID` a stream goes on where it broke off, at any node, within a minute. It ends with the credentials, or when the node stops: connect again.
+         * @description Server-sent events, at most four a second. Each event `change` names what changed, and no more of it than its id and status; `resync` asks to look at everything again, as after a gap. With `Last-Event-ID` a stream goes on where it broke off, at any node, within a minute. What changed before it was open it does not tell: read that again once it is. It ends with the credentials, or when the node stops: connect again.
          *
          *     Scopes: `full`, `develop`, `view`, `read`.
          */
