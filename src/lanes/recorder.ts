@@ -1,6 +1,6 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
-import { faultOf } from '../kit/db/faults.ts';
+import { faultOf, leavesOpen } from '../kit/db/faults.ts';
 import { createGroupCommit, groupSize } from '../kit/group-commit.ts';
 import type { Logger } from '../kit/log.ts';
 import { sleep } from '../kit/retry.ts';
@@ -49,10 +49,15 @@ export function createRecorder<Ended extends End>(
   async function keepTrying(end: Ended, signal?: AbortSignal): Promise<boolean> {
     let form = end;
     let group = shared;
+    let mayBeKept = false;
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        return await group.submit(form);
+        const kept = await group.submit(form);
+        // Of what was committed before its answer was lost nobody was told.
+        if (!kept && mayBeKept) kind.recorded?.([form]);
+        return kept;
       } catch (error) {
+        mayBeKept ||= leavesOpen(error);
         // Repeating is safe: if the first one was committed, the row is gone, or its mark is, and the repetition changes nothing.
         if (signal?.aborted) throw error;
         const fault = faultOf(error);

@@ -24,9 +24,12 @@ const createdElsewhere = statement(
   JOIN written_record w ON w.project_id = own.project_id
     AND w.hash = ANY (ARRAY (SELECT svc_record_hash(id) FROM unnest($3::text[]) id))
   JOIN operation o ON o.project_id = w.project_id AND o.id = w.operation_id
-    AND o.installation_id = own.installation_id AND o.resource = own.resource AND ${openable('o.request')}->>'type' = 'create'
+    AND o.installation_id = own.installation_id AND o.resource = own.resource
   JOIN record r ON r.project_id = o.project_id AND r.operation_id = o.id AND r.record_id = ANY ($3)
-    AND ${openable('r.outcome')}->>'kind' = 'applied' AND (o.id <> own.id OR r.slot <> ALL ($4))
+    AND (o.id <> own.id OR r.slot <> ALL ($4)) AND CASE ${openable('o.request')}->>'type'
+      WHEN 'create' THEN 'applied' IN (${openable('r.outcome')}->>'kind', r.resolution->>'resolution')
+      WHEN 'upsert' THEN ${openable('r.outcome')}->>'created' = 'true'
+      ELSE false END
   WHERE own.project_id = $1 AND own.id = $2`,
 );
 

@@ -150,24 +150,49 @@ describe('write/recording', () => {
     expect(recorded).toBe(3);
   });
 
+  it('tells of an end that was recorded, although the answer to that was lost', async () => {
+    let isLost = false;
+    const told: unknown[] = [];
+    const rows: Database['rows'] = async (statement, values) => {
+      const found = await test.database.rows<never>(statement, values);
+      if (isLost || !statement.name.startsWith('work_record')) return found;
+      isLost = true;
+      throw problem('database-unavailable');
+    };
+    const tell: Database['tell'] = (project, change) => {
+      told.push(change);
+      test.database.tell(project, change);
+    };
+    await work((item) => Promise.resolve(applied(item)), { ...test.database, rows, tell });
+    const { operationId } = await operations.acceptQueued(intake());
+    await ended(operationId);
+    await until('it is told', () => told.length > 0, 5_000);
+    expect([isLost, told]).toEqual([
+      true,
+      [expect.objectContaining({ type: 'operation', id: operationId, status: 'success' })],
+    ]);
+  });
+
   it('finds the records that creates of the installation are known to have made', async () => {
     const { installationId } = intake();
-    const make = (recordId: string, more: Parameters<typeof intake>[0] = {}) =>
+    const make = (recordId: string, more: Parameters<typeof intake>[0] = {}, created?: boolean) =>
       operations.perform(intake({ installationId, ...more }), () =>
-        Promise.resolve([{ kind: 'applied', recordId }]),
+        Promise.resolve([{ kind: 'applied', recordId, ...(created === undefined ? {} : { created }) }]),
       );
     await make('7');
     await make('8', { installationId: intake().installationId });
     await make('9', { request: { type: 'update' } });
+    await make('11', { request: { type: 'upsert' } });
+    await make('12', { request: { type: 'upsert' } }, true);
     const { operationId } = await make('10');
-    const among = ['7', '8', '9', '10'];
+    const among = ['7', '8', '9', '10', '11', '12'];
     const find = async (slot: number, ids = among) => {
       const item = { projectId, operationId, records: [{ index: slot, payload: {} }] };
       return (await findCreatedElsewhere(test.database, item, ids)).sort();
     };
     // What a record of the item itself made may be recorded by a node that took it over.
-    expect(await find(0)).toEqual(['7']);
-    expect(await find(1)).toEqual(['10', '7']);
+    expect(await find(0)).toEqual(['12', '7']);
+    expect(await find(1)).toEqual(['10', '12', '7']);
     expect(await find(0, [])).toEqual([]);
   });
 
