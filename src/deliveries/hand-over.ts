@@ -298,7 +298,7 @@ function startedItem(
   { id, projectId, destinationId }: { id: string; projectId: string; destinationId: string },
   workSeq: string,
   { lease }: NodeLane,
-  message: Omit<MessageRow, 'destination_id' | 'encoding' | 'replay'>,
+  message: Omit<MessageRow, 'destination_id' | 'encoding' | 'replay' | 'recalled'>,
 ): DeliveryItem {
   return {
     projectId,
@@ -312,7 +312,13 @@ function startedItem(
     attempt: 1,
     remainingMs: Infinity,
     expired: false,
-    message: { ...message, destination_id: destinationId, encoding: encodings.plain, replay: false },
+    message: {
+      ...message,
+      destination_id: destinationId,
+      encoding: encodings.plain,
+      replay: false,
+      recalled: false,
+    },
   };
 }
 

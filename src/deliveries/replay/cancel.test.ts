@@ -56,4 +56,35 @@ describe('deliveries/replay, canceled while a step is recorded', () => {
       messages.map(() => ({ status: 'delivered', replay_id: null })),
     );
   });
+
+  it('sends nothing more once an attempt that was on its way failed', async () => {
+    await at.world.work();
+    await at.world.queue(at.to, 1);
+    const delivery = () =>
+      at.rows('SELECT status, ended, replay_id, attempts FROM delivery WHERE project_id = $1');
+    await eventually(delivery, ([one]) => one?.['status'] === 'delivered');
+    let fail: (() => void) | undefined;
+    at.receiver.answer = (response) => (fail = () => void response.writeHead(500).end());
+    const { projectId, deliveries } = at.world;
+    const { replayId = '' } = await deliveries.replays.start(projectId, { filter: { destination: at.to } });
+    await eventually(
+      () => Promise.resolve(fail),
+      (one) => one !== undefined,
+    );
+    expect(await deliveries.replays.cancel(projectId, replayId)).toMatchObject({ progress: { queued: 1 } });
+    at.receiver.answer = (response) => response.writeHead(204).end();
+    fail?.();
+    await eventually(delivery, ([one]) => one?.['attempts'] === 2);
+    await at.world.hurry();
+    const works = () => at.rows(`SELECT ref FROM work WHERE project_id = $1`);
+    await eventually(works, (left) => left.length === 0);
+    expect(at.receiver.received.length).toBe(2);
+    expect(await delivery()).toEqual([
+      { status: 'delivered', ended: 'delivered', replay_id: null, attempts: 2 },
+    ]);
+    expect(await deliveries.replays.get(projectId, replayId)).toMatchObject({
+      id: replayId,
+      progress: { queued: 0, delivered: 0, failed: 0, pending: 0 },
+    });
+  });
 });

@@ -75,7 +75,7 @@ const lock = statement(
 
 /**
  * Nothing more is queued, and what waits for an attempt is taken back: a delivery is as it was before, or canceled where it
- * never was. What is on its way ends as it does.
+ * never was. An attempt that is on its way ends as it does, and none follows it.
  */
 const cancel = statement(
   'replay_cancel',
