@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { Erased } from '../kit/db/erasing.ts';
 import { firstIdAt } from '../kit/ids.ts';
@@ -60,6 +61,39 @@ describe('deliveries, of whose messages some were erased', () => {
     expect(
       await at.rows('SELECT dead_letters::int AS dead, dead_since FROM destination WHERE project_id = $1'),
     ).toEqual([{ dead: 0, dead_since: null }]);
+  });
+
+  it('an erasure that is asked for before an end is recorded, and goes on beside it, leaves no delivery behind', async () => {
+    await at.world.queue(at.to, 1);
+    await at.rows('UPDATE destination SET failing_since = svc_now() WHERE project_id = $1');
+    let answer: (() => void) | undefined;
+    at.receiver.answer = (response) => (answer = () => void response.writeHead(204).end());
+    await at.world.work();
+    await eventually(
+      () => answer !== undefined,
+      (came) => came,
+    );
+    await at.rows(
+      `INSERT INTO erasure (project_id, id, group_ref, until, place)
+       VALUES ($1, gen_random_uuid(), NULL, svc_uuid_floor(svc_now() + interval '1 minute'), '00000000-0000-0000-0000-000000000000')`,
+    );
+    const client = new Client({ connectionString: at.test.url });
+    await client.connect();
+    try {
+      // The record has read the message, and waits for the destination, which works again.
+      await client.query('BEGIN');
+      await client.query('SELECT FROM destination WHERE project_id = $1 FOR UPDATE', [at.world.projectId]);
+      answer?.();
+      const waiting = () =>
+        at.rows(`SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND $1::uuid IS NOT NULL`);
+      expect(await eventually(waiting, (blocked) => blocked.length > 0)).toHaveLength(1);
+      expect(await erase()).toMatchObject({ scanned: 1 });
+    } finally {
+      await client.end();
+    }
+    expect(await eventually(works, (left) => left.length === 0)).toEqual([]);
+    expect(await at.rows('SELECT status FROM delivery WHERE project_id = $1')).toEqual([]);
   });
 
   it('enabling replays those whose messages are kept, behind others that are not', async () => {

@@ -1,5 +1,6 @@
 import { countEnd, countedColumns, countedEnds, type Counted } from '../../events/index.ts';
 import type { Queryable } from '../../kit/db/database.ts';
+import { erasedUntil } from '../../kit/db/erasing.ts';
 import { statement } from '../../kit/db/statement.ts';
 import { storable, storableJson } from '../../kit/storable.ts';
 import { recordParts, woken } from '../../lanes/index.ts';
@@ -32,8 +33,8 @@ const isAsBefore = `excluded.status = 'canceled' AND d.ended IS NOT NULL`;
 /**
  * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
  * end, since when a destination fails, where that changes, and what ran out of attempts there. A delivery that ends another way
- * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone. Of a message that was erased
- * meanwhile nothing is kept.
+ * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone; of one that was canceled, what was not sent again leaves its count. Of a message that was erased
+ * meanwhile, or is being erased, nothing is kept.
  */
 const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (
@@ -46,7 +47,8 @@ const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT 
     SELECT k.*, m.destination_id AS own_id, CASE WHEN m.destination_id = k.lane_id THEN m.operation_id END AS operation_id, m.records, d.ended AS before, d.replay_id, CASE WHEN k.status IN ('delivered', 'failed') THEN k.status END AS after
     FROM (SELECT * FROM kept WHERE status IS NOT NULL) k
     LEFT JOIN LATERAL (
-      SELECT operation_id, records, destination_id FROM message m WHERE m.project_id = k.project_id AND m.id = k.ref LIMIT 1) m ON true
+      SELECT operation_id, records, destination_id FROM message m WHERE m.project_id = k.project_id AND m.id = k.ref
+        AND coalesce(m.id >= ${erasedUntil('m.project_id', 'm.group_ref')}, true) LIMIT 1) m ON true
     LEFT JOIN LATERAL (
       SELECT d.ended, d.replay_id FROM delivery d
       WHERE d.project_id = k.project_id AND d.message_id = k.ref AND d.destination_id = k.lane_id LIMIT 1) d ON true),
@@ -65,10 +67,11 @@ const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT 
       last_at = excluded.last_at, next_at = excluded.next_at,
       replay_id = CASE WHEN excluded.status = 'pending' THEN d.replay_id END),
   replays AS (
-    UPDATE replay r SET delivered = r.delivered + s.delivered, failed = r.failed + s.failed, updated_at = now
+    UPDATE replay r SET delivered = r.delivered + s.delivered, failed = r.failed + s.failed + CASE WHEN r.status = 'canceled' THEN 0 ELSE s.canceled END,
+      queued = r.queued - CASE WHEN r.status = 'canceled' THEN s.canceled ELSE 0 END, updated_at = now
     FROM clock, (
       SELECT project_id, replay_id, count(*) FILTER (WHERE status = 'delivered') AS delivered,
-        count(*) FILTER (WHERE status <> 'delivered') AS failed
+        count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'canceled') AS canceled
       FROM ended WHERE replay_id IS NOT NULL AND status <> 'pending' GROUP BY project_id, replay_id) s
     WHERE r.project_id = s.project_id AND r.id = s.replay_id),
   changes AS MATERIALIZED (
