@@ -6,6 +6,8 @@ import { createDescriptions, type Described } from './descriptions.ts';
 const client: ProviderClient = { send: () => Promise.reject(new Error('nothing is sent here')) };
 const failure = { category: 'providerDown' as const, retryable: true, message: 'down' };
 
+const connection = (connectionId: string, projectId = 'p') => ({ projectId, connectionId });
+
 /** A connector that gives one answer after the other, and counts how often it was asked. */
 function connector(answers: (Described | Error)[]): { connector: Connector; asked: () => number } {
   let asked = 0;
@@ -31,15 +33,17 @@ describe('src/actions/write/descriptions', () => {
     let now = 0;
     const descriptions = createDescriptions(() => now);
     const { connector: asks, asked } = connector([]);
-    const all = ['c1', 'c1', 'c2'].map((id) => descriptions.of(id, 'contacts', asks, client));
+    const all = ['c1', 'c1', 'c2'].map((id) => descriptions.of(connection(id), 'contacts', asks, client));
     expect(await Promise.all(all)).toHaveLength(3);
     expect(asked()).toBe(2);
+    // An import gives another project connections of the same ids.
+    await descriptions.of(connection('c1', 'imported'), 'contacts', asks, client);
     now = 9 * 60_000;
-    await descriptions.of('c1', 'contacts', asks, client);
-    expect(asked()).toBe(2);
-    now = 11 * 60_000;
-    await descriptions.of('c1', 'contacts', asks, client);
+    await descriptions.of(connection('c1'), 'contacts', asks, client);
     expect(asked()).toBe(3);
+    now = 11 * 60_000;
+    await descriptions.of(connection('c1'), 'contacts', asks, client);
+    expect(asked()).toBe(4);
   });
 
   test('who needs what is younger asks again for what is older, once for all', async () => {
@@ -47,7 +51,7 @@ describe('src/actions/write/descriptions', () => {
     const descriptions = createDescriptions(() => now);
     const { connector: asks, asked } = connector([]);
     const ask = (youngerThanMs?: number): Promise<Described> =>
-      descriptions.of('c1', 'contacts', asks, client, youngerThanMs);
+      descriptions.of(connection('c1'), 'contacts', asks, client, youngerThanMs);
     await ask();
     now = 4_999;
     await ask(5_000);
@@ -62,7 +66,7 @@ describe('src/actions/write/descriptions', () => {
   test('a failure is answered, and asked for again', async () => {
     const descriptions = createDescriptions(() => 0);
     const { connector: asks } = connector([{ failure }, problem('database-unavailable')]);
-    const ask = (): Promise<Described> => descriptions.of('c', 'contacts', asks, client);
+    const ask = (): Promise<Described> => descriptions.of(connection('c'), 'contacts', asks, client);
     expect(await ask()).toEqual({ failure });
     expect(await ask()).toMatchObject({ failure: { retryable: true } });
     expect(await ask()).toMatchObject({ object: { name: 'contacts' } });
@@ -74,7 +78,7 @@ describe('src/actions/write/descriptions', () => {
     const object = { name: 'contacts', displayName: 'Contacts', fields: {} };
     const { connector: asks, asked } = connector([{ object }, { failure }]);
     const ask = (youngerThanMs?: number): Promise<Described> =>
-      descriptions.of('c', 'contacts', asks, client, youngerThanMs);
+      descriptions.of(connection('c'), 'contacts', asks, client, youngerThanMs);
     await ask();
     now = 5_000;
     expect(await ask(5_000)).toEqual({ failure });
@@ -89,7 +93,7 @@ describe('src/actions/write/descriptions', () => {
     }));
     const { connector: asks, asked } = connector([first!, { failure }, second!]);
     const ask = (youngerThanMs?: number): Promise<Described> =>
-      descriptions.of('c', 'contacts', asks, client, youngerThanMs);
+      descriptions.of(connection('c'), 'contacts', asks, client, youngerThanMs);
     await ask();
     now = 5_000;
     const younger = [ask(5_000), ask(5_000)];
@@ -102,7 +106,7 @@ describe('src/actions/write/descriptions', () => {
 
   test('a provider that describes nothing is no failure of the moment', async () => {
     const asks: Connector = { failureOf: () => failure };
-    expect(await createDescriptions().of('c', 'contacts', asks, client)).toMatchObject({
+    expect(await createDescriptions().of(connection('c'), 'contacts', asks, client)).toMatchObject({
       failure: { retryable: false },
     });
   });

@@ -7,7 +7,7 @@ export type Described = { object: ObjectDescription } | { failure: Failure };
 export interface Descriptions {
   /** `youngerThanMs`: what is known for longer is asked for again. */
   of(
-    connectionId: string,
+    connection: { projectId: string; connectionId: string },
     objectName: string,
     connector: Connector,
     client: ProviderClient,
@@ -42,8 +42,9 @@ export function createDescriptions(now: () => number = () => performance.now()):
   }
 
   return {
-    of(connectionId, objectName, connector, client, youngerThanMs = keepMs) {
-      const key = `${connectionId}/${objectName}`;
+    of({ projectId, connectionId }, objectName, connector, client, youngerThanMs = keepMs) {
+      // After an import two projects may have connections of one id.
+      const key = `${projectId}/${connectionId}/${objectName}`;
       for (const known of [kept.get(key), underWay.get(key)])
         if (known && now() - known.at < youngerThanMs) return known.described;
       const asked = { described: describe(objectName, connector, client), at: now() };

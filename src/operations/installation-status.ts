@@ -43,8 +43,10 @@ export function createInstallationStatus(database: Database, log: Logger): Insta
   return {
     note(ended) {
       for (const { projectId, installationId, status } of ended) {
-        const before = pending.get(installationId);
-        pending.set(installationId, {
+        // After an import two projects may have installations of one id.
+        const key = `${projectId} ${installationId}`;
+        const before = pending.get(key);
+        pending.set(key, {
           projectId,
           installationId,
           last: status,

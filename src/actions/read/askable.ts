@@ -58,7 +58,7 @@ export async function askable(
   const waitMs = (): number => budget.waitMs(projectId, connectionId, priority);
   const asking = watch?.(client) ?? client;
   const look = (youngerThanMs?: number): Promise<Described> =>
-    descriptionsOf(connections).of(connectionId, objectName, connector, asking, youngerThanMs);
+    descriptionsOf(connections).of({ projectId, connectionId }, objectName, connector, asking, youngerThanMs);
   const known = await look();
   const isShort = 'object' in known && hasAll?.(known.object) === false;
   const again = isShort ? await look(Math.max(lookAgainMs, sinceMs)) : known;

@@ -51,7 +51,8 @@ async function describe(
   try {
     const client = await connections.client(projectId, connectionId);
     const descriptions = descriptionsOf(connections);
-    const described = await descriptions.of(connectionId, objectName, connector, client, youngerThanMs);
+    const connection = { projectId, connectionId };
+    const described = await descriptions.of(connection, objectName, connector, client, youngerThanMs);
     return 'object' in described ? described.object : undefined;
   } catch {
     // A connection that cannot be used is refused when it is sent.

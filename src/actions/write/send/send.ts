@@ -198,7 +198,8 @@ function contextOf(
     client: operations.exchangeLog.watch(client, of),
     mayStillSend: () => work.mayStillSend(),
     isRepeat: false,
-    describe: () => descriptionsOf(connections).of(connectionId, objectName, connector, describing),
+    describe: () =>
+      descriptionsOf(connections).of({ projectId, connectionId }, objectName, connector, describing),
     signal: work.signal,
     tries,
     // Others may have the same value; and a caller who heard that nothing was sent may have written the same again.

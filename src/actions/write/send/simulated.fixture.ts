@@ -111,7 +111,7 @@ export async function startSimulated(
         client,
         mayStillSend: () => true,
         isRepeat: false,
-        describe: () => descriptions.of('connection', objectName, connector, client),
+        describe: () => descriptions.of({ projectId: 'p', connectionId: 'c' }, objectName, connector, client),
         signal: new AbortController().signal,
         tries: 3,
         ...more,
