@@ -363,4 +363,22 @@ describe('test/browser/embed', () => {
     await page.getByText('Connected to Keyed').waitFor();
     expect(await button(page, 'Reconnect').isVisible()).toBe(true);
   });
+
+  it('keeps what was typed while it cannot ask again what is known', async () => {
+    const page = await world.open({ group: 'asks-again', show: 'ConnectProvider', integration: 'by-key' });
+    await page.getByLabel('API key').fill('right');
+    // It asks again for nothing that it asked for a moment ago.
+    await page.waitForTimeout(1_100);
+    let refused = 0;
+    await page.route('**/connections?*', async (route) => {
+      refused += 1;
+      await route.abort();
+    });
+    await page.evaluate('dispatchEvent(new Event("focus"))');
+    await expect.poll(() => refused, { timeout: 15_000 }).toBeGreaterThan(2);
+    await page.unroute('**/connections?*');
+    expect(await page.getByLabel('API key').inputValue()).toBe('right');
+    await button(page, 'Connect Keyed').click();
+    await page.getByText('Connected to Keyed').waitFor();
+  });
 });

@@ -9,6 +9,7 @@ import { ConnectForm, isOf } from './connect-form.tsx';
 import { Button, Failure, Loading, Notice } from './ui.tsx';
 import { useReturned } from './returning.ts';
 import { useFresh } from './use-fresh.ts';
+import { useOnce } from './use-once.ts';
 
 export interface ConnectProviderProps {
   /** Default: that of the integration. */
@@ -28,7 +29,7 @@ export function ConnectProvider({ appearance = {}, ...props }: ConnectProviderPr
   return (
     <Root {...appearance}>
       <section className="svc-card">
-        <Connecting key={whose} {...props} />
+        <Connecting key={`${whose} ${props.provider ?? ''}`} {...props} />
       </section>
     </Root>
   );
@@ -44,8 +45,10 @@ function Connecting(props: Omit<ConnectProviderProps, 'appearance'>): ReactNode 
   const [isRenewing, setRenewing] = useState(false);
   useFresh({ keys: ['connection'] });
   const failure = info.error ?? known.error ?? (props.provider === undefined ? absent : undefined);
-  if (failure) return <Failure error={failure} onRetry={() => void store.refresh('')} />;
-  if (!info.provider || known.isPending) return <Loading />;
+  // What is known stays while it cannot be asked for again: a form, and somebody who signs in elsewhere.
+  const isKnown = useOnce(known.isSuccess);
+  if (!info.provider || !isKnown)
+    return failure ? <Failure error={failure} onRetry={() => void store.refresh('')} /> : <Loading />;
   const { connection } = known;
   const connected = (made: Connection): void => {
     setRenewing(false);

@@ -19,6 +19,7 @@ import { hasKept } from './kept-draft.ts';
 import { useReturned } from './returning.ts';
 import { FieldsFailed } from './unloaded.tsx';
 import { useFresh } from './use-fresh.ts';
+import { useOnce } from './use-once.ts';
 import { useOffered } from './use-offered.ts';
 
 /** Connects, asks what is shared and how it is mapped, and installs; later the place to change all of it. */
@@ -113,13 +114,6 @@ function useGone(installationId: string | undefined, isEntered: boolean) {
     if (installationId !== undefined || isEntered) setGone(false);
   }, [installationId, isEntered]);
   return state;
-}
-
-/** Whether it ever was so. */
-function useOnce(is: boolean): boolean {
-  const was = useRef(false);
-  was.current ||= is;
-  return was.current;
 }
 
 function Awaited({ failure }: { failure: SvcError | undefined }): ReactNode {
