@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { filtersInTheAddress, idsOfAnotherProject, nonsenseInTheAddress } from './console/addresses.ts';
 import { coloursChosen, roleChanged } from './console/choosing.ts';
+import { countedByOneFilter, nothingOfAnother } from './console/another.ts';
+import { slowWhileBusy } from './console/busy.ts';
 import { copiedAsCurl } from './console/copying.ts';
 import {
   configRestored,
@@ -18,7 +20,13 @@ import { waitingSent } from './console/failing.ts';
 import { manyByFilters, partlyDoneFound } from './console/filtering.ts';
 import { hostileShown } from './console/hostile.ts';
 import { hostileTyped } from './console/hostile-typed.ts';
-import { askedBeforeLeaving, mappingsTold, settingsTogether, windowAsks } from './console/leaving.ts';
+import {
+  askedBeforeLeaving,
+  daysTogether,
+  mappingsTold,
+  settingsTogether,
+  windowAsks,
+} from './console/leaving.ts';
 import { auditExported, workAndBudgetsShown } from './console/looking-further.ts';
 import { rareFound, scrolledAndWalked } from './console/long-lists.ts';
 import {
@@ -80,6 +88,8 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['says how many operations it retries before it begins', manyRetried],
   ['finds a batch of which one record failed from the overview', partlyDoneFound],
   ['cancels and retries only what the filters show', manyByFilters],
+  ['closes the count of one filter when the filter changes', countedByOneFilter],
+  ['shows answers that are slower than the changes', slowWhileBusy],
   ['answers alike for what does not exist and what belongs to others', othersNotFound],
   ['leads from a customer to their config and their connection', customerUnderstood],
   ['tells the second of two people what the first changed in a config', twoChangeOneConfig],
@@ -91,6 +101,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['leads from a connection and a read to their work, and shows rate budgets', workAndBudgetsShown],
   ['makes a destination, tries it, and shows and rotates its key', destinationMade],
   ['routes events to a destination, and sends deliveries again after a count', deliveryReplayed],
+  ['shows nothing of one destination on the page of another', nothingOfAnother],
   ['counts a destination that refuses, and sends what waits there once it is mended', waitingSent],
   ['signs people in and out', inAndOut],
   ['asks for the password again above a form, and keeps what was typed', againAboveAForm],
@@ -118,6 +129,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['asks before what was typed is lost, and shows a fault of a config at its field', askedBeforeLeaving],
   ['asks before a window closes on what was typed', windowAsks],
   ['shows the settings that a colleague saves, beside what is typed', settingsTogether],
+  ['keeps days that are typed while a colleague saves, and while they are saved', daysTogether],
   ['tells a mapped field that is no pair, or stands twice', mappingsTold],
   ['gives a member another role', roleChanged],
   ['shows the colours that are chosen', coloursChosen],

@@ -154,3 +154,35 @@ async function configAsked(world: ConsoleWorld): Promise<void> {
   await asksBefore(page, async () => expect(await fields.inputValue()).toBe('emial'));
   await page.close();
 }
+
+/** Days that are typed stay while a colleague saves others, and what is typed while they are saved is not lost. */
+export const daysTogether: Walk = async ({ platform, open }) => {
+  const page = await open('/projects/default/storage');
+  const days = page.locator('form').first().getByRole('spinbutton');
+  const [first, second] = [days.nth(0), days.nth(1)];
+  await first.fill('27');
+  const keep = (proxyLogs: number | null) => ({
+    updateMask: ['keepDays.proxyLogs'],
+    project: { keepDays: { proxyLogs } },
+  });
+  expect((await platform.call('PATCH', '/projects/default', keep(3))).status).toBe(200);
+  await expect.poll(() => days.last().inputValue(), { timeout: 15_000 }).toBe('3');
+  expect(await first.inputValue()).toBe('27');
+  await page.route(
+    '**/v1/projects/default',
+    async (route) => {
+      await second.fill('5');
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await expect.poll(() => first.inputValue()).toBe('27');
+  expect(await second.inputValue()).toBe('5');
+  await second.fill('');
+  await first.fill('');
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await platform.call('PATCH', '/projects/default', keep(null));
+  await page.close();
+};

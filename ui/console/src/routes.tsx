@@ -281,6 +281,8 @@ export const router = createRouter({
   stringifySearch,
   // What no page knows of an address is no filter.
   search: { strict: true },
+  // What is open on the page of one thing is not that of another; a project that gets another name is the same.
+  defaultRemountDeps: ({ params }) => ({ ...params, project: undefined }),
   defaultPreload: 'intent',
   defaultErrorComponent: Crashed,
   scrollRestoration: true,

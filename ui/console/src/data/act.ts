@@ -12,17 +12,17 @@ export function useAct<Given = void, Answer = unknown>(of: {
   nouns: readonly string[];
   said?: string;
   act: (given: Given) => Promise<Answer>;
-  onDone?: (answer: Answer) => void;
+  onDone?: (answer: Answer, given: Given) => void;
 }): UseMutationResult<Answer, Error, Given> {
   const client = useQueryClient();
   const { project, nouns, said, act, onDone } = of;
   return useMutation({
     mutationFn: act,
-    onSuccess: (answer) => {
+    onSuccess: (answer, given) => {
       for (const noun of [...nouns, 'audit-log'])
         void client.invalidateQueries({ queryKey: [project, noun] });
       if (said) toast(said);
-      onDone?.(answer);
+      onDone?.(answer, given);
     },
   });
 }

@@ -24,6 +24,7 @@ export interface List<Item> {
   hasMore: boolean;
   isLoadingMore: boolean;
   loadMore: () => void;
+  /** Reads again what failed: the next page, or all that is shown. */
   reload: () => void;
 }
 
@@ -55,6 +56,8 @@ export function useList<Item>(
     refetchOnWindowFocus: isShort,
     refetchInterval: (one) => (againMs !== undefined && isShort(one) ? againMs : false),
   });
+  // It waits for a reading of what is shown, and does not end it.
+  const loadMore = (): void => void query.fetchNextPage({ cancelRefetch: false });
   return {
     items: query.data?.pages.flatMap(({ results }) => results) ?? [],
     isLoading: query.isLoading,
@@ -62,7 +65,7 @@ export function useList<Item>(
     error: query.error,
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage,
-    loadMore: () => void query.fetchNextPage(),
-    reload: () => void query.refetch(),
+    loadMore,
+    reload: () => (query.isFetchNextPageError ? loadMore() : void query.refetch()),
   };
 }

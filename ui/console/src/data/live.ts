@@ -1,4 +1,4 @@
-import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
+import { useQueryClient, type Query, type QueryClient, type QueryKey } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Changes } from '@svc/client';
 import { isAway, isThere } from './api.ts';
@@ -92,21 +92,25 @@ interface ReadAgain {
 
 function createReadAgain(client: QueryClient, project: string): ReadAgain {
   const waiting = new Set<string>();
-  /** What was read for the first time when something of it changed: the answer may be older, so it is read again afterwards. */
+  /** What was being read when something of it changed: the answer may be older, so it is read again afterwards. */
   const late = new Set<Query>();
+  const readAgain = (which: { queryKey: QueryKey; exact?: boolean }): void => {
+    // A reading that is slower than changes follow one another would never end.
+    void client.invalidateQueries({ ...which, predicate: isShort }, { cancelRefetch: false });
+  };
   return {
     waiting,
     flush() {
       for (const query of late) {
         if (query.state.fetchStatus === 'fetching') continue;
         late.delete(query);
-        void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+        readAgain({ queryKey: query.queryKey, exact: true });
       }
       for (const key of waiting) {
         const queryKey = key === everything ? [project] : [project, ...key.split(' ')];
         for (const query of client.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' }))
-          if (query.state.data === undefined) late.add(query);
-        void client.invalidateQueries({ queryKey, predicate: isShort });
+          late.add(query);
+        readAgain({ queryKey });
       }
       waiting.clear();
     },

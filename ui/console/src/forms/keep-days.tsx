@@ -3,6 +3,7 @@ import type { Project, Storage } from '@svc/client';
 import { useState, type ReactNode } from 'react';
 import { useAct } from '../data/act.ts';
 import { answer, api } from '../data/api.ts';
+import { without } from '../data/typed.ts';
 import { projectQuery } from '../data/project-query.ts';
 import { useNotAllowed } from '../data/session.ts';
 import { kinds } from '../pages/storage/kinds.ts';
@@ -13,35 +14,39 @@ import { Problem } from '../ui/problem.tsx';
 
 type Kept = Project['keepDays'];
 type Kind = keyof Kept;
+type Typed = Partial<Record<Kind, string>>;
 const own: readonly Kind[] = ['operations', 'exchanges', 'messages', 'events', 'proxyLogs'];
 
 /** Fewer days than the operator keeps, by kind. */
 export function KeepDays({ project, held }: { project: string; held: Storage['kinds'] }): ReactNode {
   const { data, error } = useQuery(projectQuery(project));
-  if (error) return <Problem error={error} />;
+  if (error && !data) return <Problem error={error} />;
   if (!data) return <Loading lines={5} />;
-  return <Days key={JSON.stringify(data.keepDays)} project={project} kept={data.keepDays} held={held} />;
+  return <Days project={project} kept={data.keepDays} held={held} />;
 }
 
 function Days(props: { project: string; kept: Kept; held: Storage['kinds'] }): ReactNode {
   const { project, kept, held } = props;
-  const [given, setGiven] = useState<Partial<Record<Kind, string>>>({});
+  const [given, setGiven] = useState<Typed>({});
   const changed = own.filter((kind) => given[kind] !== undefined && given[kind] !== `${kept[kind] ?? ''}`);
   const notAllowed = useNotAllowed(project, 'develop');
   const { mutate, isPending, error } = useAct({
     project,
     nouns: ['projects', 'storage'],
     said: 'Saved',
-    act: () =>
+    act: (days: Typed) =>
       answer(
         api.PATCH('/v1/projects/{projectIdOrName}', {
           params: { path: { projectIdOrName: project } },
           body: {
-            updateMask: changed.map((kind) => `keepDays.${kind}`),
-            project: { keepDays: Object.fromEntries(changed.map((kind) => [kind, daysOf(given[kind])])) },
+            updateMask: Object.keys(days).map((kind) => `keepDays.${kind}`),
+            project: {
+              keepDays: Object.fromEntries(Object.entries(days).map(([kind, text]) => [kind, daysOf(text)])),
+            },
           },
         }),
       ),
+    onDone: (_, days) => setGiven((now) => without(now, days)),
   });
   const pathOf = (kind: Kind): string => `project.keepDays.${kind}`;
   return (
@@ -52,7 +57,7 @@ function Days(props: { project: string; kept: Kept; held: Storage['kinds'] }): R
         error={error}
         fields={own.map(pathOf)}
         disabledFor={notAllowed ?? (changed.length === 0 ? 'Nothing was changed' : undefined)}
-        onSubmit={() => mutate()}
+        onSubmit={() => mutate(Object.fromEntries(changed.map((kind) => [kind, given[kind]])))}
       >
         <div className="fields">
           {own.map((kind) => (

@@ -5,6 +5,7 @@ import { useState, type ReactNode } from 'react';
 import { useAct } from '../data/act.ts';
 import { answer, api } from '../data/api.ts';
 import { sessionQuery, useNotAllowed } from '../data/session.ts';
+import { without } from '../data/typed.ts';
 import { TextArea, TextField } from '../ui/field.tsx';
 import { Form, issueAt } from '../ui/form.tsx';
 
@@ -16,6 +17,11 @@ const fields = {
   accentColorDark: 'project.branding.accentColorDark',
 } as const;
 type Field = keyof typeof fields;
+type Typed = Partial<Record<Field, string>>;
+interface Saved {
+  typed: Typed;
+  origins: string;
+}
 
 const valuesOf = ({ name, appName, branding }: Project): Record<Field, string> => ({
   name,
@@ -36,7 +42,7 @@ export function ProjectSettings({ project }: { project: Project }): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();
   const first = valuesOf(project);
-  const [typed, setTyped] = useState<Partial<Record<Field, string>>>({});
+  const [typed, setTyped] = useState<Typed>({});
   const given = { ...first, ...typed };
   const [typedOrigins, setTypedOrigins] = useState<string>();
   const origins = typedOrigins ?? project.allowedOrigins.join('\n');
@@ -48,16 +54,16 @@ export function ProjectSettings({ project }: { project: Project }): ReactNode {
     project: project.name,
     nouns: ['projects'],
     said: 'Saved',
-    act: () =>
+    act: (saved: Saved) =>
       answer(
         api.PATCH('/v1/projects/{projectIdOrName}', {
           params: { path: { projectIdOrName: project.id } },
-          body: changeOf(given, changed, areOriginsNew ? linesOf(origins) : undefined),
+          body: changeOf(given, changed, areOriginsNew ? linesOf(saved.origins) : undefined),
         }),
       ),
-    onDone: ({ name }) => {
-      setTyped({});
-      setTypedOrigins(undefined);
+    onDone: ({ name }, saved) => {
+      setTyped((now) => without(now, saved.typed));
+      setTypedOrigins((now) => (now === saved.origins ? undefined : now));
       void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
       if (name !== project.name)
         void navigate({ to: '/projects/$project/settings', params: { project: name }, replace: true });
@@ -76,7 +82,7 @@ export function ProjectSettings({ project }: { project: Project }): ReactNode {
         error={error}
         fields={[...Object.values(fields), ...originPaths(error)]}
         disabledFor={notAllowed ?? (isChanged ? undefined : 'Nothing was changed')}
-        onSubmit={() => mutate()}
+        onSubmit={() => mutate({ typed, origins })}
       >
         <Looks field={field} />
         <TextArea

@@ -44,7 +44,7 @@ export function Table<Row>(props: TableProps<Row> & { empty: ReactNode }): React
   const { list, empty } = props;
   if (list.isLoading) return <Loading lines={8} />;
   if (list.items.length > 0) return <FullTable {...props} />;
-  if (list.error) return <Problem error={list.error} onRetry={list.hasMore ? list.loadMore : list.reload} />;
+  if (list.error) return <Problem error={list.error} onRetry={list.reload} />;
   return list.hasMore ? <LookOn {...list} /> : empty;
 }
 
@@ -71,7 +71,7 @@ function LookOn({ isLoadingMore, loadMore }: Pick<Rows<never>, 'isLoadingMore' |
 }
 
 function FullTable<Row>({ label, list, columns, rowKey }: TableProps<Row>): ReactNode {
-  const { items, isOld, error, hasMore, isLoadingMore, loadMore } = list;
+  const { items, isOld, error, hasMore, isLoadingMore, loadMore, reload } = list;
   return (
     <div className="table-frame" data-old={isOld || undefined}>
       <table className="table" aria-label={label} aria-rowcount={hasMore ? -1 : items.length}>
@@ -91,7 +91,7 @@ function FullTable<Row>({ label, list, columns, rowKey }: TableProps<Row>): Reac
         </thead>
         <Body {...{ label, list, columns, rowKey }} />
       </table>
-      {error && <Problem error={error} onRetry={loadMore} />}
+      {error && <Problem error={error} onRetry={reload} />}
       {hasMore && !error && (
         <p className="table-more">
           <Button look="quiet" isBusy={isLoadingMore} onClick={loadMore}>

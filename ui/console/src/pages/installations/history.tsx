@@ -34,7 +34,7 @@ export function History(given: Given): ReactNode {
     { pageSize: 20 },
   );
   if (list.isLoading) return <Loading lines={6} />;
-  if (list.error) return <Problem error={list.error} onRetry={list.reload} />;
+  if (list.error && list.items.length === 0) return <Problem error={list.error} onRetry={list.reload} />;
   return (
     <ol className="timeline">
       {list.items.map((config, index) => (

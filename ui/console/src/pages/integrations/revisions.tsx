@@ -24,7 +24,7 @@ export function Revisions({ project, integration }: { project: string; integrati
     { pageSize: 20 },
   );
   if (list.isLoading) return <Loading />;
-  if (list.error) return <Problem error={list.error} onRetry={list.reload} />;
+  if (list.error && list.items.length === 0) return <Problem error={list.error} onRetry={list.reload} />;
   const at = Math.max(
     list.items.findIndex(({ id }) => id === filters['revision']),
     0,

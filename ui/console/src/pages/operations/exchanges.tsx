@@ -37,7 +37,7 @@ export function Exchanges({ project, operation }: { project: string; operation: 
     isRecent ? { againMs: 1000 } : {},
   );
   if (list.isLoading) return <Loading />;
-  if (list.error) return <Problem error={list.error} onRetry={list.reload} />;
+  if (list.error && list.items.length === 0) return <Problem error={list.error} onRetry={list.reload} />;
   if (list.items.length === 0)
     return (
       <Empty title="No requests">

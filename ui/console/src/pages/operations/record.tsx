@@ -56,7 +56,7 @@ export function RecordContent(props: { project: string; operationId: string; ind
         }),
       ),
   });
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   return <Code text={JSON.stringify(data.content)} label="What was asked to be written" />;
 }
