@@ -68,7 +68,7 @@ async function deliver(
 ): Promise<Ran<DeliveryEnd>> {
   const { projectId, laneId, message, attempt } = item;
   if (!message) return forgotten(item);
-  if (message.recalled) return canceled(item, 'The replay was canceled.');
+  if (message.replay_canceled) return canceled(item, 'The replay was canceled.');
   const row = await deps.known.find(projectId, laneId).catch(() => 'unknown' as const);
   // With the database away, or during an upgrade that brings a new type, another time.
   if (row === 'unknown') return { end: postponed(item, awayMs) };

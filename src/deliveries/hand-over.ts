@@ -298,7 +298,7 @@ function startedItem(
   { id, projectId, destinationId }: { id: string; projectId: string; destinationId: string },
   workSeq: string,
   { lease }: NodeLane,
-  message: Omit<MessageRow, 'destination_id' | 'encoding' | 'replay' | 'recalled'>,
+  message: Omit<MessageRow, 'destination_id' | 'encoding' | 'replay' | 'replay_canceled'>,
 ): DeliveryItem {
   return {
     projectId,
@@ -317,7 +317,7 @@ function startedItem(
       destination_id: destinationId,
       encoding: encodings.plain,
       replay: false,
-      recalled: false,
+      replay_canceled: false,
     },
   };
 }

@@ -10,7 +10,7 @@ const columns = `m.seq, m.installation_id, m.group_ref, m.object, m.event_type, 
 const load = statement(
   'messages_load',
   `SELECT i.n::int AS n, ${columns}, coalesce(d.ended = 'delivered' OR d.replay_id IS NOT NULL, false) AS replay,
-    EXISTS (SELECT FROM replay r WHERE r.project_id = i.project_id AND r.id = d.replay_id AND r.status = 'canceled') AS recalled
+    EXISTS (SELECT FROM replay r WHERE r.project_id = i.project_id AND r.id = d.replay_id AND r.status = 'canceled') AS replay_canceled
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS i(project_id, id, lane_id, n)
   CROSS JOIN LATERAL (SELECT * FROM message m WHERE m.project_id = i.project_id AND m.id = i.id LIMIT 1) m
   LEFT JOIN LATERAL (
@@ -42,7 +42,7 @@ export interface MessageRow {
   /** It was delivered there before, or a replay sends it there. */
   replay: boolean;
   /** That replay was canceled while an attempt was on its way. */
-  recalled: boolean;
+  replay_canceled: boolean;
 }
 
 /** The messages of marked rows, by the places of these; what is no longer kept is missing. */

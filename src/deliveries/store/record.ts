@@ -33,8 +33,8 @@ const isAsBefore = `excluded.status = 'canceled' AND d.ended IS NOT NULL`;
 /**
  * What the ends of attempts change, for a group in one statement: the deliveries, the counts of their operations when they
  * end, since when a destination fails, where that changes, and what ran out of attempts there. A delivery that ends another way
- * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone; of one that was canceled, what was not sent again leaves its count. Of a message that was erased
- * meanwhile, or is being erased, nothing is kept.
+ * than before is counted there instead. What a replay sends elsewhere is counted by the replay alone; what
+ * was not sent again of one that was canceled leaves its count. Of a message that was erased meanwhile, or is being erased, nothing is kept.
  */
 const recording = (rest: string): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   input AS MATERIALIZED (

@@ -9,6 +9,7 @@ import { Changes } from '../../ui/changes.tsx';
 import { Id } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
+import { More } from '../../ui/more.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -42,13 +43,7 @@ export function History(given: Given): ReactNode {
           <Past {...given} config={config} before={list.items[index + 1]} isLast={!list.hasMore} />
         </li>
       ))}
-      {list.hasMore && (
-        <li>
-          <Button isBusy={list.isLoadingMore} onClick={list.loadMore}>
-            Load more
-          </Button>
-        </li>
-      )}
+      <More {...list} />
     </ol>
   );
 }

@@ -2,9 +2,9 @@ import { answer, api } from '../../data/api.ts';
 import type { ReactNode } from 'react';
 import { useFilters } from '../../data/filters.ts';
 import { useList } from '../../data/list.ts';
-import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Diff } from '../../ui/editor.tsx';
+import { More } from '../../ui/more.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -46,13 +46,7 @@ export function Revisions({ project, integration }: { project: string; integrati
             </button>
           </li>
         ))}
-        {list.hasMore && (
-          <li>
-            <Button look="quiet" isBusy={list.isLoadingMore} onClick={list.loadMore}>
-              Load more
-            </Button>
-          </li>
-        )}
+        <More {...list} />
       </ol>
       {shown && (
         <div className="stack stack-tight">

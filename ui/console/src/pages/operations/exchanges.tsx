@@ -10,6 +10,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { More } from '../../ui/more.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { duration, Time } from '../../ui/time.tsx';
@@ -52,13 +53,7 @@ export function Exchanges({ project, operation }: { project: string; operation: 
           <Exchange exchange={exchange} address={address} />
         </li>
       ))}
-      {list.hasMore && (
-        <li>
-          <Button isBusy={list.isLoadingMore} onClick={list.loadMore}>
-            Load more
-          </Button>
-        </li>
-      )}
+      <More {...list} />
     </ol>
   );
 }

@@ -69,7 +69,11 @@ export function OperationsPage(): ReactNode {
       title="Operations"
       about="Every write and read, the newest first."
       // What is unresolved is looked at one by one.
-      actions={!filters['unresolved'] && <ManyOperations project={project} filters={filters as Filters} />}
+      actions={
+        !filters['unresolved'] && (
+          <ManyOperations key={JSON.stringify(filters)} project={project} filters={filters as Filters} />
+        )
+      }
     >
       <FilterBar names={filterNames}>
         <FilterSelect name="status" label="Status" options={statuses} />

@@ -27,15 +27,12 @@ const words = {
   },
 } as const;
 
-/** What can be done to all operations that the filters of the page show. */
+/** What can be done to all operations that the filters of the page show; `key` them, so that a count by one filter ends with it. */
 export function ManyOperations({ project, filters }: { project: string; filters: Filters }): ReactNode {
-  const [asked, setAsked] = useState<{ act: Act; of: string }>();
+  const [act, setAct] = useState<Act>();
   const client = useQueryClient();
   const notAllowed = useNotAllowed(project, 'remediate');
-  const close = (): void => setAsked(undefined);
-  // What was counted is of the filters that stood there; by others it closes.
-  const of = JSON.stringify(filters);
-  const act = asked?.of === of ? asked.act : undefined;
+  const close = (): void => setAct(undefined);
   const disabledFor =
     notAllowed ?? (actsOn(filters).length === 0 ? 'Reads are not retried or canceled' : undefined);
   if (disabledFor !== undefined) return <Button disabledFor={disabledFor}>All of these …</Button>;
@@ -45,7 +42,7 @@ export function ManyOperations({ project, filters }: { project: string; filters:
         button="All of these …"
         entries={actsOn(filters).map((name) => ({
           label: words[name].title,
-          onSelect: () => setAsked({ act: name, of }),
+          onSelect: () => setAct(name),
         }))}
       />
       {act && (
