@@ -28,7 +28,7 @@ import {
   windowAsks,
 } from './console/leaving.ts';
 import { auditExported, workAndBudgetsShown } from './console/looking-further.ts';
-import { rareFound, scrolledAndWalked } from './console/long-lists.ts';
+import { rareFound, scrolledAndWalked, searchedWhileReadAgain } from './console/long-lists.ts';
 import {
   attentionAndSearch,
   failedOneRetried,
@@ -134,6 +134,7 @@ const walks: readonly [title: string, walk: Walk][] = [
   ['gives a member another role', roleChanged],
   ['shows the colours that are chosen', coloursChosen],
   ['searches page by page for what is rare, and can be stopped', rareFound],
+  ['goes on with a search while what it found so far is read again', searchedWhileReadAgain],
   ['loads more of a list on scrolling, moves by arrow keys, and shows times in UTC', scrolledAndWalked],
   ['finds nothing of another project', idsOfAnotherProject],
   ['keeps filters in the address', filtersInTheAddress],

@@ -4,12 +4,12 @@ import { Client } from 'pg';
 import { expect } from 'vitest';
 import { barriers, type ConsoleWorld, type Walk } from './world.ts';
 
-const project = 'long-lists';
 /** One call of the API looks through 2,000 operations, so three calls look through all of these. */
 const newer = 4_200;
 
-/** A project with one old write of a company, and many newer ones of contacts. */
-async function longList({ databaseUrl, platform, open }: ConsoleWorld): Promise<Page> {
+/** A new project with one old write of a company, and many newer ones of contacts; `list` is the address of its operations. */
+async function longList({ databaseUrl, platform, open }: ConsoleWorld): Promise<{ page: Page; list: string }> {
+  const project = `long-list-${randomUUID()}`;
   const page = await open('/projects');
   const made = await page.request.post(`${platform.base}/v1/projects`, {
     data: { name: project },
@@ -30,13 +30,12 @@ async function longList({ databaseUrl, platform, open }: ConsoleWorld): Promise<
   } finally {
     await client.end();
   }
-  return page;
+  return { page, list: `${platform.base}/projects/${project}/operations` };
 }
 
 /** A rare match is searched for page by page without a click; the search can be stopped and continued. */
 export const rareFound: Walk = async (world) => {
-  const page = await longList(world);
-  const list = `${world.platform.base}/projects/${project}/operations`;
+  const { page, list } = await longList(world);
   const nothing = page.getByRole('heading', { name: 'Nothing matches', exact: true });
   await page.goto(`${list}?object=companies`);
   await page.getByRole('row').filter({ hasText: 'Write companies' }).waitFor();
@@ -65,12 +64,39 @@ export const rareFound: Walk = async (world) => {
   await page.close();
 };
 
+/** A search goes on, though what it found so far is being read again when somebody says so. */
+export const searchedWhileReadAgain: Walk = async (world) => {
+  const { page, list } = await longList(world);
+  const held: Route[] = [];
+  let holds: RegExp | undefined = /object=deals.*pageToken=/;
+  await page.route(/\/operations\?/, async (route) => {
+    if (holds?.test(route.request().url())) held.push(route);
+    else await route.continue();
+  });
+  await page.goto(`${list}?object=deals`);
+  await page.getByText('It looks on through the rest.').waitFor();
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  holds = /object=deals(?!.*pageToken=)/;
+  for (const route of held.splice(0)) await route.continue().catch(() => undefined);
+  const goOn = page.getByRole('button', { name: 'Look on' });
+  await goOn.and(page.locator(':not([aria-busy])')).waitFor();
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  await goOn.click();
+  await page.getByText('It looks on through the rest.').waitFor();
+  holds = undefined;
+  for (const route of held.splice(0)) await route.continue().catch(() => undefined);
+  await page.getByRole('heading', { name: 'Nothing matches', exact: true }).waitFor();
+  await page.close();
+};
+
 /** Scrolling loads more of a list; arrow keys move between rows; a time has its value in UTC as its title. */
-export const scrolledAndWalked: Walk = async ({ open, platform }) => {
-  const page = await open('/projects');
+export const scrolledAndWalked: Walk = async (world) => {
+  const { page, list } = await longList(world);
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Kathmandu' });
-  await page.goto(`${platform.base}/projects/${project}/operations`);
+  await page.goto(list);
   const row = (index: number) => page.locator(`tr[aria-rowindex="${index}"]`);
   await row(1).getByRole('link').focus();
   for (const [key, index] of [

@@ -56,8 +56,13 @@ export function useList<Item>(
     refetchOnWindowFocus: isShort,
     refetchInterval: (one) => (againMs !== undefined && isShort(one) ? againMs : false),
   });
-  // It waits for a reading of what is shown, and does not end it.
-  const loadMore = (): void => void query.fetchNextPage({ cancelRefetch: false });
+  const isReadingAgain = query.isFetching && !query.isFetchingNextPage;
+  /** It waits for a reading of what is shown, and does not end it. */
+  const loadMore = async (): Promise<void> => {
+    await query.fetchNextPage({ cancelRefetch: false });
+    // Of a reading that was under way, that was the end.
+    if (isReadingAgain) await query.fetchNextPage({ cancelRefetch: false });
+  };
   return {
     items: query.data?.pages.flatMap(({ results }) => results) ?? [],
     isLoading: query.isLoading,
@@ -65,7 +70,7 @@ export function useList<Item>(
     error: query.error,
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage,
-    loadMore,
-    reload: () => (query.isFetchNextPageError ? loadMore() : void query.refetch()),
+    loadMore: () => void loadMore(),
+    reload: () => void (query.isFetchNextPageError ? loadMore() : query.refetch()),
   };
 }
