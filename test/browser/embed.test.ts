@@ -17,6 +17,21 @@ interface Installed {
   };
 }
 
+/** What the yardstick takes at most where the page is to be there within a second; a slower machine has longer. */
+const yardstickMs = 300;
+/** Work of the kind that a page does; answers how long it took. */
+const yardstick = `(() => {
+  const begun = performance.now();
+  const root = document.createElement('div');
+  for (let n = 0; n < 4_000; n += 1) {
+    const row = root.appendChild(document.createElement('p'));
+    row.textContent = JSON.stringify(JSON.parse('{"n":' + n + ',"of":["a","b"]}'));
+  }
+  document.body.append(root);
+  root.getBoundingClientRect();
+  return performance.now() - begun;
+})()`;
+
 describe('test/browser/embed', () => {
   let test: TestDatabase;
   let world: World;
@@ -223,12 +238,13 @@ describe('test/browser/embed', () => {
       if (document.querySelector('.svc-button-primary')) window.readyAt ??= performance.now();
     }).observe(document, { childList: true, subtree: true })`);
     const times: number[] = [];
-    // The fastest counts: other work on the machine slows down the rest.
+    // Other work on the machine slows a page down: the best time counts.
     for (let time = 0; time < 4; time += 1) {
       await page.goto('about:blank');
+      const slowness = Math.max(1, (await page.evaluate<number>(yardstick)) / yardstickMs);
       await page.goto(url);
       await button(page, 'Connect HubSpot').waitFor();
-      times.push(await page.evaluate<number>('window.readyAt'));
+      times.push((await page.evaluate<number>('window.readyAt')) / slowness);
     }
     expect(Math.min(...times)).toBeLessThan(1_000);
   });

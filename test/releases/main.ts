@@ -160,7 +160,7 @@ async function run(closing: (() => Promise<unknown>)[]): Promise<Report> {
   }
   await sleep(restMs);
   await load.end();
-  const left = await drain(scene);
+  const left = await drain(scene, say);
   const evidence = {
     records: await readRecords(database),
     accepted: load.client.read(),

@@ -38,8 +38,8 @@ export interface RunOptions {
   onOpen?: (close: () => Promise<void>) => void;
 }
 
-/** How long accepted work may take to end after the faults are over. */
-const drainMs = 90_000;
+/** Work is stuck when, the faults being over, none of it has ended for so long. */
+const stuckAfterMs = 90_000;
 
 /** One run: load and faults, then quiet until all work has ended, then the oracles. */
 export async function runFaults(options: RunOptions): Promise<Outcome> {
@@ -52,7 +52,7 @@ export async function runFaults(options: RunOptions): Promise<Outcome> {
     const { client, tally, chaos } = await disturb(stage, settings, providers, options);
     // Late effects at the providers have happened by then.
     await sleep(2 * settings.providerCallMs);
-    const left = await drain(stage);
+    const left = await drain(stage, say);
     // The platform is asked first: what it reports as done must be at the provider by then.
     const records = await readRecords(stage.database);
     await readAll(providers);
@@ -167,20 +167,39 @@ async function terminate(database: Database): Promise<void> {
 
 const ballast = '00000000-0000-0000-0000-000000000000';
 
-/** Waits, without faults, until all work has ended. While nothing is under way the clock is shifted. Returns what is left. */
-export async function drain({
-  hubspot,
-  salesforce,
-  database,
-}: Pick<Stage, 'hubspot' | 'salesforce' | 'database'>): Promise<string[]> {
+/** Waits, without faults, until all work has ended. While nothing is under way the clock is shifted. Returns what is stuck. */
+export async function drain(
+  { hubspot, salesforce, database }: Pick<Stage, 'hubspot' | 'salesforce' | 'database'>,
+  say: RunOptions['say'],
+): Promise<string[]> {
   for (const url of [hubspot, salesforce]) await simulator(url, 'DELETE', '/faults');
-  const giveUpAt = performance.now() + drainMs;
+  const beganAt = performance.now();
+  let [fewest, fewestAt] = [Infinity, beganAt];
   for (;;) {
     const left = await patiently(() => whatIsLeft(database));
-    if (left.length === 0 || performance.now() > giveUpAt) return left;
+    const now = performance.now();
+    if (fewest === Infinity) say(`${left.length} left when the load was over`);
+    if (left.length < fewest) [fewest, fewestAt] = [left.length, now];
+    const isStuck = now - fewestAt > stuckAfterMs;
+    if (isStuck) say(`stuck in ${JSON.stringify(await patiently(() => busyLanes(database)))}`);
+    if (left.length === 0 || isStuck) {
+      say(`waited ${Math.round((now - beganAt) / 1_000)} s, ${left.length} left`);
+      return left;
+    }
     await patiently(() => passTime(database));
     await sleep(500);
   }
+}
+
+/** Lanes with work, for who asks why it does not go on. */
+function busyLanes(database: Database): Promise<Record<string, unknown>[]> {
+  return database.raw(
+    `SELECT w.lane_id, w.state, w.kind, count(*), min(w.due_at) AS due_at, l.due_at AS lane_due_at, l.not_before, l.lease,
+      l.paused, l.wakes, svc_now() AS now
+    FROM work w LEFT JOIN lane l ON l.project_id = w.project_id AND l.id = w.lane_id
+    WHERE w.project_id <> $1 GROUP BY w.lane_id, w.state, w.kind, l.project_id, l.id ORDER BY count(*) DESC LIMIT 10`,
+    [ballast],
+  );
 }
 
 async function whatIsLeft(database: Database): Promise<string[]> {
