@@ -94,8 +94,10 @@ function inviting({
           targetId: made.id,
           details: { email, role },
         });
-        const tokenHash = hashOf(token);
-        return invitations.insertInvitation(tx, { ...made, tokenHash, lifeSeconds: invitationSeconds });
+        const invitation = { ...made, tokenHash: hashOf(token), lifeSeconds: invitationSeconds };
+        const inserted = await invitations.insertInvitation(tx, invitation);
+        await assertOwns(tx, projectId, currentActor().personId);
+        return inserted;
       });
       const row = { ...made, invited_by: made.invitedBy ?? null, ...times };
       return { ...presentInvitation(row), url: linkOf(publicUrl, 'invitation', token) };
@@ -114,6 +116,15 @@ function inviting({
       });
     },
   };
+}
+
+/** Holds the owner until the commit: who is removed or lowered in the same moment leaves no invitation behind. An API key is no member. */
+async function assertOwns(tx: Queryable, projectId: string, personId: string | undefined): Promise<void> {
+  if (personId === undefined || (await store.holdMember(tx, projectId, personId)) === 'owner') return;
+  throw problem('forbidden', {
+    detail: 'Only an owner of the project invites others to it.',
+    remedy: 'Ask an owner of the project.',
+  });
 }
 
 function assertOther(owners: number): void {

@@ -10,6 +10,7 @@ import { cookieOf, hashOf, newToken, type SessionCookie } from './browser.ts';
 import { pendingSeconds } from './limits.ts';
 import { scopesOf } from './roles.ts';
 import type { SignedIn } from './schema.ts';
+import { findIdentity } from './store/identities.ts';
 import { holdPerson, type PersonRow } from './store/persons.ts';
 import * as store from './store/sessions.ts';
 
@@ -28,7 +29,10 @@ export type PeopleGround = Pick<
 >;
 
 /** What somebody proved. It is held against what is so when the session is opened: hashing takes its time, and a change ends only the sessions that are there. */
-export type Proof = { by: 'password'; hash: string } | { by: 'secondFactor' } | { by: 'provider' };
+export type Proof =
+  | { by: 'password'; hash: string }
+  | { by: 'secondFactor' }
+  | { by: 'provider'; issuer: string; subject: string };
 
 /** A session that was opened, as the browser gets it. */
 export interface Opened {
@@ -145,6 +149,10 @@ async function replaceSession(
   const hadOne = former !== undefined && (await store.deleteSessionOf(tx, hashOf(former)));
   if (proof.by === 'password') assertPassword(person, proof.hash);
   if (proof.by === 'secondFactor' && !hadOne) throw nobodyWaits();
+  if (proof.by === 'provider') {
+    const known = await findIdentity(tx, proof.issuer, proof.subject);
+    if (known?.id !== personId) throw noLongerKnown();
+  }
   const pending = proof.by === 'password' && person?.second_factor === true;
   const times = { pending, lifeSeconds: pending ? pendingSeconds : lifeSeconds };
   const made = { id: newId(), personId, tokenHash: hashOf(token), ...times };
@@ -159,6 +167,9 @@ export function assertPassword(person: PersonRow | undefined, hash: string): voi
 
 export const wrongPassword = (): Error =>
   problem('sign-in-refused', { detail: 'The e-mail address and the password do not belong together.' });
+
+const noLongerKnown = (): Error =>
+  problem('sign-in-refused', { detail: 'The account there is no longer that of the person here.' });
 
 export const nobodyWaits = (): Error =>
   problem('unauthenticated', {

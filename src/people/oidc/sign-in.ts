@@ -32,6 +32,21 @@ export interface SignInElsewhere {
   end(query: URLSearchParams, cookies: string | undefined, visitor: Visitor): Promise<Step>;
 }
 
+/** The cookie of a session; undefined where a reset took the account there away in the same moment. The provider says how somebody proves themselves there. */
+async function enterBy(
+  deps: SignInDeps,
+  { issuer, subject }: Identity,
+  personId: string,
+  visitor: Visitor,
+): Promise<string | undefined> {
+  try {
+    return (await enter(deps, personId, visitor, { by: 'provider', issuer, subject })).cookie ?? '';
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'sign-in-refused') return undefined;
+    throw error;
+  }
+}
+
 export function createSignInElsewhere(deps: SignInDeps, settings: OidcSettings | undefined): SignInElsewhere {
   const { publicUrl, vault, log } = deps.ground;
   const cookies = flowCookies(publicUrl, vault);
@@ -62,9 +77,8 @@ export function createSignInElsewhere(deps: SignInDeps, settings: OidcSettings |
     if ('refused' in found) return { refused: told(found.refused, visitor, found.why) };
     deps.sessions.forgetPerson(found.person.id);
     if (found.person.operator) await deps.afterWelcome?.();
-    // The provider says how somebody proves themselves there.
-    const { cookie = '' } = await enter(deps, found.person.id, visitor, { by: 'provider' });
-    return { cookie };
+    const cookie = await enterBy(deps, identity, found.person.id, visitor);
+    return cookie === undefined ? { refused: told('uninvited', visitor) } : { cookie };
   }
 
   return {

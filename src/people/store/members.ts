@@ -28,6 +28,10 @@ const lock = statement(
   'members_lock',
   'SELECT person_id, role FROM member WHERE project_id = $1 ORDER BY person_id FOR UPDATE',
 );
+const hold = statement(
+  'members_hold',
+  'SELECT role FROM member WHERE project_id = $1 AND person_id = $2 FOR SHARE',
+);
 const put = statement(
   'members_put',
   `INSERT INTO member (project_id, person_id, role) VALUES ($1, $2, $3)
@@ -66,6 +70,15 @@ export async function lockMembers(
   projectId: string,
 ): Promise<{ person_id: string; role: Role }[]> {
   return tx.rows(lock, [projectId]);
+}
+
+/** The role of a member, which nobody changes or takes away until the transaction ends. */
+export async function holdMember(
+  tx: Queryable,
+  projectId: string,
+  personId: string,
+): Promise<Role | undefined> {
+  return (await tx.rows<{ role: Role }>(hold, [projectId, personId]))[0]?.role;
 }
 
 export async function putMember(
