@@ -4,17 +4,38 @@ CREATE OR REPLACE FUNCTION svc_turn_key(order_key text) RETURNS text LANGUAGE sq
   SELECT left(encode(sha256(convert_to(order_key, 'UTF8')), 'hex'), 32)
 $$;
 
+-- Which of the records have a turn already. Until the commit nobody else asks for the same, so that of two acceptances as started
+-- one sees the other: in a snapshot after the lock. Of few locks, as there is room for few.
+CREATE OR REPLACE FUNCTION svc_hold_turns(projects uuid[], order_keys text[])
+RETURNS TABLE (project_id uuid, order_key text) LANGUAGE plpgsql STRICT
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+#variable_conflict use_column
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('svc_hold_turns'), place) FROM (
+    SELECT DISTINCT hashtext(i.project_id || i.order_key) & 1023 AS place
+    FROM unnest(projects, order_keys) AS i(project_id, order_key) ORDER BY 1) held;
+  RETURN QUERY SELECT i.project_id, i.order_key FROM unnest(projects, order_keys) AS i(project_id, order_key)
+    WHERE EXISTS (SELECT FROM turn t WHERE t.project_id = i.project_id AND t.order_key = i.order_key);
+END $$;
+
 -- The next one, not the first: of two that go away at once, each sees the other as standing. An acceptance that parks holds
--- the turn it found, so that it is there, and seen, before that turn is gone. The lane is told: it may be another's.
+-- the turn it found, so that it is there, and seen, before that turn is gone. The lane is told: it may be another's. For a marked one
+-- an earlier one may wait.
 CREATE OR REPLACE FUNCTION svc_pass_turn() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  next_seq bigint;
+  passed_to bigint[];
 BEGIN
-  SELECT t.seq INTO next_seq FROM turn t
-    WHERE t.project_id = OLD.project_id AND t.order_key = OLD.order_key AND t.seq > OLD.seq ORDER BY t.seq LIMIT 1;
-  IF FOUND THEN
+  passed_to := ARRAY (
+    SELECT t.seq FROM turn t
+    WHERE t.project_id = OLD.project_id AND t.order_key = OLD.order_key AND t.seq > OLD.seq ORDER BY t.seq LIMIT 1);
+  IF OLD.marked THEN
+    passed_to := passed_to || ARRAY (
+      SELECT t.seq FROM turn t
+      WHERE t.project_id = OLD.project_id AND t.order_key = OLD.order_key AND t.seq < OLD.seq ORDER BY t.seq LIMIT 1);
+  END IF;
+  IF passed_to <> '{}' THEN
     WITH next AS MATERIALIZED (
-      SELECT w.project_id, w.seq FROM work w WHERE w.project_id = OLD.project_id AND w.seq = next_seq
+      SELECT w.project_id, w.seq FROM work w WHERE w.project_id = OLD.project_id AND w.seq = ANY (passed_to)
         AND (w.state = 0 OR w.state = 2 AND w.lease IS NULL) FOR UPDATE SKIP LOCKED),
     freed AS (
       UPDATE work w SET state = 0 FROM next n WHERE w.project_id = n.project_id AND w.seq = n.seq

@@ -1,6 +1,7 @@
 import { mutantsOfDoubt } from './mutants-of-doubt.ts';
 import { mutantsOfMessages } from './mutants-of-messages.ts';
 import { mutantsOfRetries } from './mutants-of-retries.ts';
+import { mutantsOfTurns } from './mutants-of-turns.ts';
 import type { Mutant } from './sources.ts';
 
 const autoBatchSql = 'migrations/functions/09-write.sql';
@@ -247,13 +248,6 @@ const findOperations = statement(`,
     tests: ['src/actions/write/accept/turns.test.ts'],
   },
   {
-    name: 'turn not passed on',
-    changes: [
-      { file: 'migrations/functions/03-lanes.sql', find: '  IF FOUND THEN', replace: '  IF false THEN' },
-    ],
-    tests: ['src/actions/write/lanes.test.ts', 'src/actions/write/accept/turns.test.ts'],
-  },
-  {
     name: 'changes of a record in two auto-batches out of order',
     changes: [
       {
@@ -389,4 +383,5 @@ const findOperations = statement(`,
   ...mutantsOfMessages,
   ...mutantsOfDoubt,
   ...mutantsOfRetries,
+  ...mutantsOfTurns,
 ];

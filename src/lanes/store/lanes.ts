@@ -20,14 +20,20 @@ export const markedOrParked = (condition: string): string =>
     .join(' UNION ALL ');
 
 /**
- * An item may start: nothing accepted earlier concerns one of its records. LIMIT keeps to the index: where one record has
- * nearly all turns, a join is planned to read them all.
+ * An item may start: nothing accepted earlier concerns one of its records, and no synchronous write of one is under way that did not see
+ * it: a number is given before the commit. LIMIT keeps to the index: where one record has nearly all turns, a join is planned to read
+ * them all.
  */
 export const itsTurn = `(NOT w.ordered OR NOT EXISTS (
   SELECT FROM turn mine CROSS JOIN LATERAL (
-    SELECT FROM turn earlier
+    (SELECT FROM turn earlier
     WHERE earlier.project_id = mine.project_id AND earlier.order_key = mine.order_key AND earlier.seq < mine.seq
-    ORDER BY earlier.seq LIMIT 1) earlier
+    ORDER BY earlier.seq LIMIT 1)
+    UNION ALL
+    (SELECT FROM turn later
+    WHERE later.project_id = mine.project_id AND later.order_key = mine.order_key AND later.marked AND later.seq > mine.seq
+      AND (SELECT s.state FROM work s WHERE s.project_id = later.project_id AND s.seq = later.seq) = 1
+    LIMIT 1)) other
   WHERE mine.project_id = w.project_id AND mine.seq = w.seq))`;
 
 const foldWakes = statement(

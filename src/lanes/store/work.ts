@@ -105,10 +105,13 @@ const markParked = statement(
   'work_mark_parked',
   `WITH held AS MATERIALIZED (
     SELECT l.project_id, l.id, l.lease FROM lane l
-    WHERE l.project_id = $1 AND l.id = $2 AND l.lease = $3 AND l.due_at > svc_now() FOR KEY SHARE OF l)
-  UPDATE work w SET state = 1, attempt = 1 FROM held h
-  WHERE w.project_id = $1 AND w.seq = $4 AND w.lane_id = h.id AND w.lease = h.lease AND w.state IN (1, 2) AND ${itsTurn}
-  RETURNING w.seq`,
+    WHERE l.project_id = $1 AND l.id = $2 AND l.lease = $3 AND l.due_at > svc_now() FOR KEY SHARE OF l),
+  m AS (
+    UPDATE work w SET state = 1, attempt = 1 FROM held h
+    WHERE w.project_id = $1 AND w.seq = $4 AND w.lane_id = h.id AND w.lease = h.lease AND w.state IN (1, 2) AND ${itsTurn}
+    RETURNING w.project_id, w.seq),
+  turns AS (UPDATE turn t SET marked = true FROM m WHERE t.project_id = m.project_id AND t.seq = m.seq)
+  SELECT seq FROM m`,
 );
 
 /**

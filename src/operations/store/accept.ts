@@ -93,7 +93,8 @@ const acceptText = ({
 /**
  * Who parks holds a turn before its own until the commit: whoever takes that away sees then to whom it passes. A turn that
  * is being taken away is not waited for; the item is ready then, and its take looks again. A synchronous write parks behind
- * any, since its node looks for itself.
+ * any, since its node looks for itself; it waits for other acceptances of synchronous writes of its record, and sees them
+ * (`svc_hold_turns`).
  */
 const behind = `wanted_turns AS MATERIALIZED (
     SELECT DISTINCT a.n, a.project_id, a.id, a.lease IS NOT NULL AS marked, t.order_key
@@ -105,15 +106,16 @@ const behind = `wanted_turns AS MATERIALIZED (
         ORDER BY e.seq DESC LIMIT 1 FOR KEY SHARE OF e SKIP LOCKED) e
       WHERE NOT t.marked) queued
     UNION
-    SELECT t.n FROM wanted_turns t WHERE t.marked AND EXISTS (
-      SELECT FROM turn e WHERE e.project_id = t.project_id AND e.order_key = t.order_key)
+    SELECT t.n FROM (SELECT array_agg(project_id) AS projects, array_agg(order_key) AS keys FROM wanted_turns WHERE marked) m
+    CROSS JOIN LATERAL svc_hold_turns(m.projects, m.keys) h
+    JOIN wanted_turns t ON t.marked AND t.project_id = h.project_id AND t.order_key = h.order_key
     UNION
     SELECT n FROM (SELECT n, row_number() OVER (PARTITION BY project_id, order_key ORDER BY n) AS place FROM wanted_turns) g
     WHERE place > 1),`;
 
 const turnsInsert = `turns AS (
-    INSERT INTO turn (project_id, order_key, seq)
-    SELECT w.project_id, t.order_key, w.seq FROM wanted_turns t JOIN works w ON w.ref = t.id),`;
+    INSERT INTO turn (project_id, order_key, seq, marked)
+    SELECT w.project_id, t.order_key, w.seq, w.state = 1 FROM wanted_turns t JOIN works w ON w.ref = t.id),`;
 
 const acceptGroup = statement(
   'ledger_accept',
