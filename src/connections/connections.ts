@@ -24,8 +24,8 @@ import {
 } from './oauth/index.ts';
 import type { Owner } from './owner-store.ts';
 import { connectionOf, present, type Connection } from './present.ts';
-import { connectWith, type ProofDeps } from './proof/index.ts';
-import { createKeeper, heldAgeMs, holdRow, type Keeper } from './refresh/index.ts';
+import { connectWith, type BroughtToken, type ProofDeps } from './proof/index.ts';
+import { createKeeper, heldAgeMs, holdRow, holdToken, type Keeper } from './refresh/index.ts';
 import { mayBeUsedElsewhere, revokeAtProvider, revokeLate } from './revoke.ts';
 import type {
   Connection as WireConnection,
@@ -119,7 +119,12 @@ export interface Connections {
 }
 
 export function createConnections(ground: Ground, options: ConnectionsOptions): Connections {
-  const deps = { ground, ...options, newTokens: createNewTokens() };
+  const deps = {
+    ground,
+    ...options,
+    newTokens: createNewTokens(),
+    holdToken: (brought: BroughtToken) => holdToken(ground, brought),
+  };
   const listeners: ((projectId: string, id: string) => void)[] = [];
   const keeper = createKeeper({
     ...deps,

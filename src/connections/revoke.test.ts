@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHubspot } from '../../simulator/hubspot/index.ts';
 import { wholeProject } from '../events/index.ts';
@@ -117,5 +119,61 @@ describe('connections/revoke', () => {
     await unreadable('unreadable', String(held.workspaceRef));
     await connections.delete(reach, held.id);
     expect(await revocations()).toHaveLength(1);
+  });
+
+  it('ends no authorization of a connection that came while it was looked for those that share it', async () => {
+    const { ground, connections, projectId, reach } = harness;
+    const { connect } = await issued('96');
+    const { id } = await connect(projectId, 'goes');
+    const { database } = ground;
+    const rows = database.rows.bind(database);
+    let later: Promise<{ id: string }> | undefined;
+    database.rows = async (asked, ...values) => {
+      const found = await rows<never>(asked, ...values);
+      if (asked.name === 'connections_list_sealed' && found.length === 0)
+        await (later ??= connect(projectId, 'comes'));
+      return found;
+    };
+    await connections.delete(reach, id);
+    database.rows = rows;
+    expect(await revocations()).toEqual([]);
+    await connections.refresh(projectId, (await later)?.id ?? '', 'force');
+  });
+
+  it('ends no authorization by another token of it, where the provider ends all of them at once', async () => {
+    const revoked: string[] = [];
+    const server = createServer((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => {
+        revoked.push(new URLSearchParams(text).get('token') ?? '');
+      });
+      request.on('end', () => response.end());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const discord = await createHarness({
+      discord: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    });
+    try {
+      const { connections, projects, projectId, reach } = discord;
+      const itsApp = { provider: 'discord', clientId: 'one', clientSecret: 's', scopes: ['identify'] };
+      await projects.providerApps.create(projectId, itsApp);
+      const connect = (token: string, groupRef: string, consumerRef: string) =>
+        connections.generate(projectId, {
+          provider: 'discord',
+          groupRef,
+          consumerRef,
+          oauth2AuthorizationCode: { accessToken: { token: `at-${token}` }, refreshToken: { token } },
+        });
+      const ada = await connect('ada', 'acme', 'ada');
+      const bob = await connect('bob', 'acme', 'bob');
+      const other = await connect('other', 'other', 'ada');
+      await connections.delete(reach, ada.id);
+      expect(revoked).toEqual([]);
+      await connections.delete(reach, bob.id);
+      await connections.delete(reach, other.id);
+      expect(revoked).toEqual(['bob', 'other']);
+    } finally {
+      await discord.close();
+      server.close();
+    }
   });
 });

@@ -6,10 +6,12 @@ import type { Projects } from '../projects/index.ts';
 import { providerUrl, type Provider } from '../providers/index.ts';
 import { hasAccessToken, openIfReadable, placeOf, type Secrets } from './credentials/index.ts';
 import type { Held } from './refresh/index.ts';
-import { listSealedConnections } from './sealed-store.ts';
+import { listSealedConnections, type SealedRow } from './sealed-store.ts';
 import { whoseOf, type ConnectionKey, type ConnectionRow } from './store.ts';
 
 const revokeTimeoutMs = 10_000;
+/** A row that is committed now may have been written so much earlier. */
+const transactionMs = 60_000;
 
 interface Deps {
   ground: Ground;
@@ -44,10 +46,11 @@ export async function revokeAtProvider(
       );
       return;
     }
-    if (await isShared(ground, row, token)) return;
     const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
     const form = new URLSearchParams({ token, client_id: app.clientId, client_secret: app.clientSecret });
     const url = providerUrl(provider, revokeURL, placeOf(provider, row.workspace_ref, row.provider_metadata));
+    // Nothing that waits stands between this and the request.
+    if (await isShared(ground, row, token, provider)) return;
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
     const result = await sendHttp(
       ground.egress,
@@ -93,23 +96,48 @@ function tokenOf(secrets: Secrets): string | undefined {
 }
 
 /**
- * Whether a connection that is there holds the token. A refresh token may belong to app and account: revoking it would end the
- * other connections that hold it (HubSpot). All of the provider are compared, since the account may be written otherwise. What cannot
- * be read here may hold it where it is of the same account.
+ * Whether the revocation would end a connection that is there. A refresh token may belong to app and account, so that several hold it
+ * (HubSpot); or a revocation ends all that the account gave the client. All of the provider are compared, since the account may be written
+ * otherwise, which takes a while: what was connected meanwhile is looked at again.
  */
 async function isShared(
-  { database, vault }: Ground,
-  { provider, workspace_ref: account }: Pick<ConnectionRow, 'provider' | 'workspace_ref'>,
+  ground: Ground,
+  own: ConnectionRow,
   token: string,
+  { oauth2Opts }: Provider,
+): Promise<boolean> {
+  const begunAt = performance.now();
+  const isEnded = (row: SealedRow): boolean => {
+    const secrets = openIfReadable(ground.vault, row.project_id, row.id, row.credentials);
+    // What cannot be read here may hold it where it is of the same account.
+    if (!secrets) return row.workspace_ref === own.workspace_ref;
+    return tokenOf(secrets) === token || (oauth2Opts?.revokesAuthorization === true && mayBeOfOne(own, row));
+  };
+  if (await isOneOf(ground, own.provider, isEnded)) return true;
+  return isOneOf(ground, own.provider, isEnded, performance.now() - begunAt + transactionMs);
+}
+
+/** Whether two connections may be of one authorization. Of other groups it is not assumed where the account is not known: nothing would be revoked. */
+function mayBeOfOne(one: SealedRow, other: SealedRow): boolean {
+  if (one.project_id !== other.project_id || one.provider_app_id !== other.provider_app_id) return false;
+  if (one.workspace_ref !== null && other.workspace_ref !== null)
+    return one.workspace_ref === other.workspace_ref;
+  return one.group_ref === other.group_ref;
+}
+
+async function isOneOf(
+  { database }: Ground,
+  provider: string,
+  isEnded: (row: SealedRow) => boolean,
+  changedMs?: number,
 ): Promise<boolean> {
   const turns = new Turns();
   let after: ConnectionKey | undefined;
   for (;;) {
-    const rows = await listSealedConnections(database, provider, after);
-    for (const { project_id: projectId, id, workspace_ref: workspaceRef, credentials } of rows) {
-      const secrets = openIfReadable(vault, projectId, id, credentials);
-      if (secrets ? tokenOf(secrets) === token : workspaceRef === account) return true;
-      after = [projectId, id];
+    const rows = await listSealedConnections(database, provider, { after, changedMs });
+    for (const row of rows) {
+      if (isEnded(row)) return true;
+      after = [row.project_id, row.id];
       await turns.pass();
     }
     if (rows.length === 0) return false;

@@ -21,6 +21,26 @@ import type { CredentialBlock } from './blocks.ts';
 export interface DraftDeps {
   ground: Ground;
   projects: Projects;
+  /** Keeps others from sending a refresh token, too. Throws credentials-rejected when one of them just used it. */
+  holdToken(brought: BroughtToken): Promise<TokenHold>;
+}
+
+/** A refresh token that was brought for a group, and may be that of connections which are there. */
+export interface BroughtToken extends Bringer {
+  provider: string;
+  refreshToken: string;
+}
+
+interface Bringer {
+  projectId: string;
+  groupRef: string;
+}
+
+export interface TokenHold {
+  /** Asked right before the token leaves. */
+  holds(): boolean;
+  /** Once what came for the token is stored, or nothing came. */
+  end(): Promise<void>;
 }
 
 /** Secrets ready for use, and what came with them. */
@@ -30,6 +50,8 @@ export interface Draft {
   providerAppId?: string;
   expiresInMs?: number;
   granted?: Granted;
+  /** Of the refresh token that brought it. */
+  hold?: TokenHold;
 }
 
 /**
@@ -38,7 +60,7 @@ export interface Draft {
  */
 export async function draftOf(
   deps: DraftDeps,
-  projectId: string,
+  whose: Bringer,
   provider: Provider,
   request: ConnectionRequest,
   block: CredentialBlock | undefined,
@@ -87,7 +109,7 @@ export async function draftOf(
       granted,
     };
   }
-  return importTokens(deps, projectId, provider, request);
+  return importTokens(deps, whose, provider, request);
 }
 
 async function assertedDraft(
@@ -132,7 +154,7 @@ async function fetchOwn(
 
 async function importTokens(
   deps: DraftDeps,
-  projectId: string,
+  whose: Bringer,
   provider: Provider,
   request: ConnectionRequest,
 ): Promise<Draft> {
@@ -150,10 +172,12 @@ async function importTokens(
     ]);
   }
   if (!isUsable && refreshToken !== undefined) {
-    return { ...scopes, ...(await refreshImported(deps, projectId, provider, request, refreshToken)) };
+    return { ...scopes, ...(await refreshImported(deps, whose, provider, request, refreshToken)) };
   }
   const app =
-    refreshToken === undefined ? undefined : await deps.projects.getProviderApp(projectId, provider.name);
+    refreshToken === undefined
+      ? undefined
+      : await deps.projects.getProviderApp(whose.projectId, provider.name);
   return {
     secrets: {
       kind: 'authorizationCode',
@@ -166,22 +190,28 @@ async function importTokens(
   };
 }
 
-/** New tokens for an imported refresh token. */
+/** New tokens for an imported refresh token, which is held from then on. */
 export async function refreshImported(
-  { ground, projects }: DraftDeps,
-  projectId: string,
+  deps: DraftDeps,
+  whose: Bringer,
   provider: Provider,
   request: ConnectionRequest,
   refreshToken: string,
-): Promise<Draft> {
-  const app = await projects.getProviderApp(projectId, provider.name);
+): Promise<Draft & { hold: TokenHold }> {
+  const app = await deps.projects.getProviderApp(whose.projectId, provider.name);
   const place = placeOf(provider, request.providerWorkspaceRef, request.providerMetadata ?? {});
-  const granted = await requestToken(ground, provider, place, app, refreshGrant(refreshToken));
-  if (granted.kind !== 'granted') throw refusalOf(granted, provider);
-  const { accessToken, refreshToken: newRefreshToken = refreshToken } = granted.answer;
-  return {
-    secrets: { kind: 'authorizationCode', accessToken, refreshToken: newRefreshToken },
-    providerAppId: app.id,
-    granted,
-  };
+  const hold = await deps.holdToken({ ...whose, provider: provider.name, refreshToken });
+  try {
+    const maySend = (): boolean => hold.holds();
+    const granted = await requestToken(deps.ground, provider, place, app, refreshGrant(refreshToken), {
+      maySend,
+    });
+    if (granted.kind !== 'granted') throw refusalOf(granted, provider);
+    const { accessToken, refreshToken: newRefreshToken = refreshToken } = granted.answer;
+    const secrets = { kind: 'authorizationCode', accessToken, refreshToken: newRefreshToken } as const;
+    return { secrets, providerAppId: app.id, granted, hold };
+  } catch (error) {
+    await hold.end();
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 export type { Account } from './account.ts';
+export type { BroughtToken, TokenHold } from './draft.ts';
 export { schemeOf, type CredentialBlock } from './blocks.ts';
 export { checkHealth } from './health.ts';
 export { keep } from './keep.ts';

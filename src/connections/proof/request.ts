@@ -4,10 +4,10 @@ import { Problem, problem } from '../../kit/problem.ts';
 import type { Provider } from '../../providers/index.ts';
 import { mergeMetadata } from '../credentials/index.ts';
 import type { ConnectionRequest } from '../schema.ts';
-import { untilStored, type NewTokens } from '../tokens/index.ts';
+import { untilStored, type NewTokens, type Waiting } from '../tokens/index.ts';
 import { assertAddresses } from './address.ts';
 import { assertBlockFits, schemeOf } from './blocks.ts';
-import { draftOf, refreshImported, type DraftDeps } from './draft.ts';
+import { draftOf, refreshImported, type DraftDeps, type TokenHold } from './draft.ts';
 import { keep, type Keeping, type Tried } from './keep.ts';
 import { prove, unproven, type AccountRule, type Claim } from './prove.ts';
 
@@ -30,18 +30,20 @@ export async function connectWith(
   const block = assertBlockFits(provider, request);
   const asked = { workspaceRef: request.providerWorkspaceRef, metadata: request.providerMetadata ?? {} };
   assertAddresses(provider, asked);
-  const draft = await draftOf(deps, projectId, provider, request, block);
+  const bringer = { projectId, groupRef: whose.owner.groupRef };
+  const { hold, ...draft } = await draftOf(deps, bringer, provider, request, block);
   const authScheme = schemeOf(provider, block);
   const claim: Claim = { provider, authScheme, asked, account: asRequested(asked), ...draft };
   const refreshToken = request.oauth2AuthorizationCode?.refreshToken?.token;
-  if (draft.granted && refreshToken !== undefined)
-    return keepNew(deps, projectId, claim, { ...whose, spent: refreshToken });
+  if (hold && refreshToken !== undefined)
+    return keepNew(deps, projectId, claim, { ...whose, spent: refreshToken }, hold);
   const proven = await prove(deps.ground, claim);
   const { doubt } = proven;
   if (doubt?.kind === 'rejected' && !doubt.ofRequest && refreshToken !== undefined) {
     // An imported access token may be over while its refresh token lives.
-    const renewed = await refreshImported(deps, projectId, provider, request, refreshToken);
-    return keepNew(deps, projectId, { ...claim, ...renewed }, { ...whose, spent: refreshToken });
+    const renewed = await refreshImported(deps, bringer, provider, request, refreshToken);
+    const { hold: held, ...drafted } = renewed;
+    return keepNew(deps, projectId, { ...claim, ...drafted }, { ...whose, spent: refreshToken }, held);
   }
   return keep(deps.ground, projectId, proven, { ...whose, despite: 'none' });
 }
@@ -55,10 +57,11 @@ async function keepNew(
   projectId: string,
   claim: Claim,
   whose: Omit<Keeping, 'despite'>,
+  hold: TokenHold,
 ): Promise<string> {
   const details = { projectId, provider: claim.provider.name, groupRef: whose.owner.groupRef };
   const keeping: Keeping = { ...whose, despite: 'any' };
-  const { result } = newTokens.begin(async (waiting) => {
+  const tryAndStore = async (waiting: Waiting): Promise<string> => {
     const proven = await prove(briefly(ground), claim).catch((error: unknown) => {
       ground.log.warn({ err: error, ...details }, 'imported tokens could not be tried');
       return unproven(claim, error instanceof Problem ? error.message : 'the trial did not come to an end');
@@ -73,6 +76,13 @@ async function keepNew(
         ground.log.error({ err: error, ...details }, 'imported tokens are lost');
       throw error;
     });
+  };
+  const { result } = newTokens.begin(async (waiting) => {
+    try {
+      return await tryAndStore(waiting);
+    } finally {
+      await hold.end();
+    }
   }, waitsForDatabase);
   return result;
 }

@@ -1,6 +1,5 @@
 import { crashPoint } from '../../kit/crash-point.ts';
 import type { Ground } from '../../kit/ground.ts';
-import { newId } from '../../kit/ids.ts';
 import { declareCounter } from '../../kit/metrics.ts';
 import { problem } from '../../kit/problem.ts';
 import { sleep } from '../../kit/retry.ts';
@@ -33,23 +32,15 @@ import {
   type NewTokens,
   type Waiting,
 } from '../tokens/index.ts';
+import { patienceMs, takeLease, type Lease } from './lease.ts';
 import { leftOf, renewalOf } from './renewal.ts';
-import {
-  commitRefresh,
-  extendRefreshLease,
-  releaseRefreshLease,
-  takeRefreshLease,
-  type Refreshed,
-} from './store.ts';
+import { commitRefresh, type Refreshed } from './store.ts';
 
 export const tokenRefreshes = declareCounter('svc_token_refreshes_total', 'Refreshes of access tokens.', [
   'provider',
   'outcome',
 ]);
 
-/** Twice the token endpoint's time limit, and extended while a call lasts: a lease never ends under one. */
-const leaseMs = 90_000;
-const extendEveryMs = leaseMs / 3;
 const waitFirstMs = 100;
 const waitMostMs = 1_000;
 
@@ -127,16 +118,16 @@ async function refreshOrWait(
 ): Promise<ConnectionRow> {
   const { database } = deps.ground;
   const { generation, cause } = refreshing;
-  const lease = { generation, forMs: leaseMs, ...(cause === '401' ? { restMs } : {}) };
-  const giveUpAt = performance.now() + leaseMs + 10_000;
+  const wanted = { generation, ...(cause === '401' ? { restMs } : {}) };
+  const giveUpAt = performance.now() + patienceMs;
   for (let pauseMs = waitFirstMs; ; pauseMs = Math.min(waitMostMs, pauseMs * 2)) {
-    const fence = newId();
-    const isOurs = await takeRefreshLease(database, key, { ...lease, fence });
+    const lease = await takeLease(database, key, wanted);
     const row = await readConnection(database, key);
     if (!row) throw problem('not-found', { detail: `There is no connection ${key[1]}.` });
-    if (isOurs) return refreshUnder(deps, row, fence, refreshing);
+    // Also of a lease that was ours: what is read with it may be newer than what it was taken for.
     if (row.generation > generation) return row;
     if (row.status === 'bad_credentials') throw badCredentials(row);
+    if (lease) return refreshUnder(deps, row, lease, refreshing);
     if (cause === '401' && isResting(row)) return row;
     if (performance.now() > giveUpAt) {
       throw problem('provider-unreachable', {
@@ -151,20 +142,16 @@ async function refreshOrWait(
 async function refreshUnder(
   deps: RefreshDeps,
   row: ConnectionRow,
-  fence: string,
+  lease: Lease,
   refreshing: Refreshing,
 ): Promise<ConnectionRow> {
   const { ground } = deps;
-  const key: ConnectionKey = [row.project_id, row.id];
-  const extending = setInterval(() => {
-    // Without the database the lease ends by itself, later than the token endpoint's time limit.
-    extendRefreshLease(ground.database, key, { fence, forMs: leaseMs }).catch(() => undefined);
-  }, extendEveryMs);
+  lease.keep();
   try {
     const secrets = openSecrets(ground.vault, row.project_id, row.id, row.credentials);
-    return await renewWith(deps, row, secrets, { fence, ...refreshing });
+    return await renewWith(deps, row, secrets, { lease, ...refreshing });
   } catch (error) {
-    await releaseRefreshLease(ground.database, key, fence).catch((cause: unknown) => {
+    await lease.giveBack().catch((cause: unknown) => {
       ground.log.warn(
         { err: cause, ...whoseOf(row) },
         'the refresh lease could not be given back; it ends by itself',
@@ -172,7 +159,7 @@ async function refreshUnder(
     });
     throw error;
   } finally {
-    clearInterval(extending);
+    lease.end();
   }
 }
 
@@ -181,16 +168,21 @@ async function renewWith(
   deps: RefreshDeps,
   row: ConnectionRow,
   secrets: Secrets,
-  under: Refreshing & Pick<Refreshed, 'fence'>,
+  under: Refreshing & { lease: Lease },
 ): Promise<ConnectionRow> {
   const { ground, catalog } = deps;
-  const { fence, cause } = under;
+  const { lease, cause } = under;
+  const { fence } = lease;
   const key: ConnectionKey = [row.project_id, row.id];
   const provider = catalog.get(row.provider);
   const renewal = await renewalOf(deps.projects, provider, row, secrets);
   if ('without' in renewal) return condemn(deps, row, fence, renewal.without);
   const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
-  const outcome = await requestToken(ground, provider, place, renewal.client, renewal.grant);
+  const { client, grant } = renewal;
+  const outcome = await requestToken(ground, provider, place, client, grant, {
+    maySend: () => lease.holds(),
+  });
+  if (outcome.kind === 'withheld') return readBack(deps, key, row.generation);
   if (outcome.kind === 'granted') crashPoint('after-refresh');
   tokenRefreshes.in(ground.metrics).inc({ provider: row.provider, outcome: outcome.kind });
   if (outcome.kind === 'granted') {
@@ -202,8 +194,7 @@ async function renewWith(
   const left = leftOf(secrets);
   if (!left) return condemn(deps, row, fence, refusal.message);
   // Each request has the whole lease, and none is made for credentials that were replaced meanwhile.
-  const isOurs = await extendRefreshLease(ground.database, key, { fence, forMs: leaseMs });
-  return isOurs ? renewWith(deps, row, left, under) : readBack(deps, key, row.generation);
+  return (await lease.extend()) ? renewWith(deps, row, left, under) : readBack(deps, key, row.generation);
 }
 
 type Pair = Omit<Refreshed, 'fence' | 'unauthorized' | 'issuedAgoMs' | 'expiresInMs'> & {

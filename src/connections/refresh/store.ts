@@ -2,7 +2,14 @@ import { record } from '../../events/index.ts';
 import type { Database, Queryable } from '../../kit/db/database.ts';
 import { statement } from '../../kit/db/statement.ts';
 import type { ProviderMetadata } from '../schema.ts';
-import { holdConnection, told, toldIn, type ConnectionKey, type ToldRow } from '../store.ts';
+import {
+  holdConnection,
+  told,
+  toldIn,
+  type ConnectionKey,
+  type ConnectionRow,
+  type ToldRow,
+} from '../store.ts';
 
 // One statement decides who refreshes: the generation must be the one that was found stale, and nobody may hold a lease.
 const take = statement(
@@ -39,6 +46,16 @@ const commit = statement(
    RETURNING ${told}`,
 );
 
+// Of the group, and of all others, of which somebody may have the same token, too, those that are being refreshed or were asked for before.
+const refreshable = statement(
+  'connections_list_refreshable',
+  `SELECT project_id, id, generation::float8 AS generation, credentials FROM connection
+   WHERE provider = $1 AND status <> 'bad_credentials'
+     AND ((project_id = $2 AND group_ref = $3) OR refresh_lease_until >= svc_now()
+       OR (project_id, id) IN (SELECT * FROM unnest($4::uuid[], $5::uuid[])))
+   ORDER BY project_id, id`,
+);
+
 // The first refusal stays: what is between it and the last one decides.
 const refuse = statement(
   'connections_refused',
@@ -72,6 +89,19 @@ export async function releaseRefreshLease(
   fence: string,
 ): Promise<void> {
   await db.rows(giveBack, [projectId, id, fence]);
+}
+
+/** What a refresh may begin with. */
+export type Refreshable = Pick<ConnectionRow, 'project_id' | 'id' | 'generation' | 'credentials'>;
+
+/** The living connections of a group to a provider, those of all groups and projects that are being refreshed, and `also`. */
+export function listRefreshable(
+  db: Queryable,
+  { provider, projectId, groupRef }: { provider: string; projectId: string; groupRef: string },
+  also: readonly ConnectionKey[],
+): Promise<Refreshable[]> {
+  const [projects, ids] = [also.map(([project]) => project), also.map(([, id]) => id)];
+  return db.rows(refreshable, [provider, projectId, groupRef, projects, ids]);
 }
 
 /** How long renewed tokens have been refused; undefined when newer credentials are in place, or these are condemned. */

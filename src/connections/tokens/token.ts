@@ -13,6 +13,8 @@ import {
   type HttpAnswer,
   type HttpRequest,
   type HttpResult,
+  type SendOptions,
+  type TransportFault,
 } from '../../kit/http/client.ts';
 import type { ProviderAnswerSummary } from '../../kit/problem.ts';
 import {
@@ -48,7 +50,7 @@ export interface TokenGrant {
 /**
  * What a token endpoint answered. `revoked`: the customer's authorization is gone. `config`: the client (the builder's, or
  * the customer's own) is at fault. `unknown`: it said a code that nobody explained. `transient`: it may work later. `egress`:
- * the address is not one that may be called.
+ * the address is not one that may be called. `withheld`: it was not asked, since it might not be any more.
  */
 export type TokenOutcome = Granted | TokenRefusal;
 
@@ -60,7 +62,7 @@ export interface Granted {
 }
 
 export interface TokenRefusal {
-  kind: 'revoked' | 'config' | 'unknown' | 'transient' | 'egress';
+  kind: 'revoked' | 'config' | 'unknown' | 'transient' | 'egress' | 'withheld';
   /** One sentence, secrets removed. */
   message: string;
   provider?: ProviderAnswerSummary;
@@ -71,19 +73,25 @@ export interface TokenRefusal {
 const tokenTimeoutMs = 45_000;
 const maxAnswerBytes = 1024 * 1024;
 
-/** Asks the provider's token endpoint once. Throws only for a place that fits no URL of the provider. */
+type TokenOptions = Pick<SendOptions, 'maySend'>;
+
+/**
+ * Asks the provider's token endpoint once; `maySend` is asked right before. Throws only for a place that fits no URL of the
+ * provider.
+ */
 export async function requestToken(
   ground: Ground,
   provider: Provider,
   place: ConnectionPlace,
   client: TokenClient,
   grant: TokenGrant,
+  options: TokenOptions = {},
 ): Promise<TokenOutcome> {
   const askedAt = performance.now();
-  const sent = await sendGrant(ground, provider, place, client, grant);
+  const sent = await sendGrant(ground, provider, place, client, grant, options);
   if ('fault' in sent)
     return {
-      kind: sent.fault.kind === 'refused' ? 'egress' : 'transient',
+      kind: refusedBefore[sent.fault.kind] ?? 'transient',
       message: `the token endpoint did not answer: ${sent.fault.message}`,
     };
   const { answer } = sent;
@@ -92,12 +100,18 @@ export async function requestToken(
   return refusalFrom(provider, answer);
 }
 
+const refusedBefore: Partial<Record<TransportFault['kind'], TokenRefusal['kind']>> = {
+  refused: 'egress',
+  withheld: 'withheld',
+};
+
 async function sendGrant(
   ground: Ground,
   provider: Provider,
   place: ConnectionPlace,
   client: TokenClient,
   grant: TokenGrant,
+  options: TokenOptions,
 ): Promise<HttpResult> {
   const oauth = provider.oauth2Opts;
   if (!oauth) throw new Error(`${provider.name} has no OAuth`);
@@ -123,10 +137,7 @@ async function sendGrant(
         received.result = await sendHttp(
           ground.egress,
           tokenRequest(target, init.headers, form, oauth.tokenBody === 'json'),
-          {
-            timeoutMs: tokenTimeoutMs,
-            maxAnswerBytes,
-          },
+          { timeoutMs: tokenTimeoutMs, maxAnswerBytes, ...options },
         );
         return new Response(null, { status: 200 });
       },

@@ -44,6 +44,12 @@ const Oauth2Declaration = Type.Object(
     ),
     refreshURL: Type.Optional(TemplateUrl),
     revokeURL: Type.Optional(TemplateUrl),
+    revokesAuthorization: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether revoking one token ends all that its account gave the client, also other tokens.',
+      }),
+    ),
     introspectURL: Type.Optional(TemplateUrl),
     assertionAudience: Type.Optional(
       Type.String({

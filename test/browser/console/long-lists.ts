@@ -8,7 +8,11 @@ import { barriers, type ConsoleWorld, type Walk } from './world.ts';
 const newer = 4_200;
 
 /** A new project with one old write of a company, and many newer ones of contacts; `list` is the address of its operations. */
-async function longList({ databaseUrl, platform, open }: ConsoleWorld): Promise<{ page: Page; list: string }> {
+async function longList({
+  databaseUrl,
+  platform,
+  open,
+}: ConsoleWorld): Promise<{ page: Page; list: string }> {
   const project = `long-list-${randomUUID()}`;
   const page = await open('/projects');
   const made = await page.request.post(`${platform.base}/v1/projects`, {
