@@ -182,6 +182,24 @@ describe('lanes/kinds', () => {
     expect(await claimAll()).toEqual([]);
   });
 
+  it('rests by no clock that was ahead when it was given back', async () => {
+    await queue('test reading', 1);
+    const shift = (interval: string) =>
+      test.database.raw('UPDATE clock SET shift = shift + $1::interval', [interval]);
+    await shift('6 hours');
+    const [lane] = await claimAll();
+    await giveBack(test.database, [{ ...lane!, blockedMs: 0 }]);
+    await shift('-6 hours');
+    const id = await queue('test reading', 1, lane!.id);
+    const [again] = await claimAll();
+    expect(again).toMatchObject({ id: lane!.id });
+    expect(await take(test.database, [{ ...again!, room: 9 }])).toContainEqual(
+      expect.objectContaining({ ref: id }),
+    );
+    await test.database.raw('DELETE FROM work WHERE lane_id = $1', [lane!.id]);
+    await giveBack(test.database, [{ ...again!, blockedMs: 0 }]);
+  });
+
   it.each([
     ['recorded', async (of: Marked) => (await recordEnds(test.database, [unended(of)]))[0]],
     ['put back', (of: Marked) => putBack(test.database, of, 0, true)],

@@ -102,28 +102,30 @@ const extendLeases = statement(
  * The row's own counter decides against a wake that was folded meanwhile: an update that waited for the fold sees it.
  * Sent rows keep the lane due, so that whoever claims it next rescues them; so do writes that wait for their turn in
  * a node's lane, which nobody sends any more. FOR UPDATE keeps takes out. A lane that was hurried while it was held does not
- * rest: what blocks it was seen before.
+ * rest: what blocks it was seen before. A lane that is not blocked keeps no time: by a clock that was ahead it would rest until then.
  */
 const giveBackText = ({
   dueAt,
 }: Pick<GatheredSql, 'dueAt'>): string => `WITH clock AS MATERIALIZED (SELECT svc_now() AS now),
   held AS MATERIALIZED (
     SELECT l.project_id, l.id, l.kind, i.wakes, l.wakes AS wakes_now, l.paused,
-      greatest(l.not_before, (SELECT now FROM clock)
-        + CASE WHEN l.not_before = '-infinity' THEN 0 ELSE i.blocked_ms END * interval '1 millisecond') AS not_before
+      CASE WHEN l.not_before = '-infinity' THEN 'epoch'
+        WHEN i.blocked_ms > 0 THEN greatest(l.not_before, (SELECT now FROM clock) + i.blocked_ms * interval '1 millisecond')
+        ELSE l.not_before END AS not_before
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::float8[]) AS i(project_id, id, lease, wakes, blocked_ms)
     JOIN lane l ON l.project_id = i.project_id AND l.id = i.id AND l.lease = i.lease
     ORDER BY l.project_id, l.id FOR UPDATE OF l),
+  resting AS MATERIALIZED (SELECT h.*, greatest(h.not_before, now) AS rests_until FROM clock, held h),
   planned AS MATERIALIZED (
     SELECT h.*, sent.remain OR front.due_at IS NOT NULL OR parked.deadline IS NOT NULL AS holds, coalesce(CASE
       WHEN sent.remain OR (h.kind = 'node' AND parked.deadline IS NOT NULL) THEN now
       WHEN h.paused THEN 'infinity'
-      WHEN h.wakes <> h.wakes_now THEN least(h.not_before, gathered.due_at)
-      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.not_before), gathered.due_at,
+      WHEN h.wakes <> h.wakes_now THEN least(h.rests_until, gathered.due_at)
+      ELSE least(greatest(coalesce(eligible.due_at, 'infinity'), h.rests_until), gathered.due_at,
         CASE WHEN front.due_at IS NOT NULL THEN greatest(front.due_at, now) + ${recheck} END,
         CASE WHEN parked.deadline IS NOT NULL THEN greatest(parked.deadline, now) END)
       END, 'infinity') AS due_at
-    FROM clock, held h
+    FROM clock, resting h
     CROSS JOIN LATERAL (SELECT EXISTS (
       SELECT FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 1) AS remain) sent
     CROSS JOIN LATERAL (SELECT min(w.due_at) AS due_at FROM ${priorities} CROSS JOIN LATERAL (
@@ -135,7 +137,7 @@ const giveBackText = ({
     LEFT JOIN LATERAL (SELECT w.deadline FROM work w WHERE w.project_id = h.project_id AND w.lane_id = h.id AND w.state = 2
       ORDER BY w.deadline LIMIT 1) parked ON true
     CROSS JOIN LATERAL (SELECT
-        CASE WHEN g.due_at IS NOT NULL THEN greatest(g.due_at, least(h.not_before, now + ${recheck})) END AS due_at
+        CASE WHEN g.due_at IS NOT NULL THEN greatest(g.due_at, least(h.rests_until, now + ${recheck})) END AS due_at
       FROM (SELECT ${dueAt} AS due_at) g) gathered),
   gone AS (
     DELETE FROM lane l USING planned p
