@@ -3,12 +3,14 @@ import { createPeriodic, together, type Periodic } from '../../kit/periodic.ts';
 import { followChanges } from './feeds.ts';
 import type { ReadDeps } from './prepare.ts';
 import { nextRun } from './schedule.ts';
+import { moveBeginnings, timeOf } from './store/feeds.ts';
 import { due, fire, type DueFeed, type Firing } from './store/runs.ts';
+import { begunAhead, type ClockSeen } from './window.ts';
 
 const lookEveryMs = 1_000;
 const atOnce = 500;
 
-/** Keeps feeds in step with configs and manifests, and begins the runs that are due; on as many nodes as there are. Neither waits for the other. */
+/** Keeps feeds in step with configs and manifests, and begins the runs that are due; on as many nodes as there are. None of it waits for the rest. */
 export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'operations'>): Periodic {
   const { log } = deps.ground;
   const failing = new Set<string>();
@@ -25,7 +27,26 @@ export function createScheduler(deps: Pick<ReadDeps, 'ground' | 'operations'>): 
       everyMs: lookEveryMs,
       round: () => fireDue(deps),
     }),
+    createPeriodic({
+      log,
+      what: 'looking whether the clock of the database was set back',
+      everyMs: lookEveryMs,
+      round: clockRounds(deps),
+    }),
   ]);
+}
+
+/** Looks at the clock; feeds that may have begun while it was ahead begin earlier. Between two looks less counts as passed than did, never more. */
+function clockRounds({ ground: { database } }: Pick<ReadDeps, 'ground'>): () => Promise<void> {
+  let seen: ClockSeen | undefined;
+  return async () => {
+    const at = performance.now();
+    const now = await timeOf(database);
+    const begun = begunAhead(seen, { now, at });
+    const answeredAt = performance.now();
+    if (begun) await moveBeginnings(database, begun);
+    seen = { now, at: answeredAt };
+  };
 }
 
 /** Begins a run of each feed whose time has come. Answers whether there may be more. */

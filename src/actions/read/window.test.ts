@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSince, readUntil, windowOf } from './window.ts';
+import { begunAhead, readSince, readUntil, windowOf } from './window.ts';
 
 const lagMs = 60_000;
 const run = { since: 1_000_000, until: 2_000_000, untilNow: false };
@@ -53,5 +53,16 @@ describe('actions/read/window', () => {
       expect(readSince(first, same)).toBe(first.since);
     expect(readSince({ ...first, firstAt: null }, 2_000_700_000)).toBe(first.since);
     expect(readSince({ ...first, since: null }, 2_000_700_000)).toBeNull();
+  });
+
+  it('looks for feeds that began while the clock was ahead once it is seen to be set back, and at the first look', () => {
+    const byMs = 86_400_000;
+    expect(begunAhead(undefined, { now: 1_000_000, at: 5 })).toEqual({ laterThanMs: 0, byMs });
+    const seen = { now: 1_000_000, at: 5_000 };
+    for (const now of [991_001, 1_001_000, 9_000_000])
+      expect(begunAhead(seen, { now, at: 6_000 })).toBeUndefined();
+    expect(begunAhead(seen, { now: 990_999, at: 6_000 })).toEqual({ laterThanMs: byMs, byMs });
+    // It is later than before, by less than has passed.
+    expect(begunAhead(seen, { now: 1_030_000, at: 65_000 })).toEqual({ laterThanMs: byMs, byMs });
   });
 });

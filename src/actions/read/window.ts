@@ -58,6 +58,29 @@ export function readSince(
   return aheadMs > 0 && aheadMs <= furthestMs ? since - aheadMs : since;
 }
 
+/** What the database's clock told, and when that was by one that nobody sets. In milliseconds. */
+export interface ClockSeen {
+  now: number;
+  at: number;
+}
+
+/** A first run looks back for longer than this anyhow. */
+const leastMs = 10_000;
+
+/**
+ * Which feeds, of those by which nothing was read yet, may have begun while the database's clock was ahead, and by how much that may have
+ * been. Once the clock is seen to be set back, all that began within a day: it may have been ahead for longer than by how much. At the
+ * first look those that begin later than now. Undefined: none.
+ */
+export function begunAhead(
+  seen: ClockSeen | undefined,
+  { now, at }: ClockSeen,
+): { laterThanMs: number; byMs: number } | undefined {
+  if (!seen) return { laterThanMs: 0, byMs: furthestMs };
+  const backMs = seen.now + (at - seen.at) - now;
+  return backMs > leastMs ? { laterThanMs: furthestMs, byMs: furthestMs } : undefined;
+}
+
 function after(since: number | null): { since?: number } {
   return since === null ? {} : { since };
 }

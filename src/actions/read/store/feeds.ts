@@ -131,6 +131,30 @@ export async function timeOf(db: Queryable): Promise<number> {
   return row?.now ?? Date.now();
 }
 
+const moveUnreadBeginnings = statement(
+  'read_feeds_move_beginnings',
+  `WITH clock AS MATERIALIZED (SELECT date_trunc('milliseconds', svc_now()) AS now),
+  unread AS MATERIALIZED (
+    SELECT f.project_id, f.installation_id, f.object, least(f.started_at, now) - $2 * interval '1 millisecond' AS began
+    FROM read_feed f, clock
+    WHERE f.kind = 'records' AND f.watermark = f.started_at AND f.started_at < 'infinity'
+      AND f.started_at > now - $1 * interval '1 millisecond'
+    ORDER BY f.project_id, f.installation_id, f.object FOR NO KEY UPDATE OF f)
+  UPDATE read_feed f SET started_at = u.began, watermark = u.began
+  FROM unread u WHERE f.project_id = u.project_id AND f.installation_id = u.installation_id AND f.object = u.object AND f.kind = 'records'`,
+);
+
+/**
+ * Of the feeds by which nothing was read yet, those that began later than so long ago count as begun so much earlier, or so long before now
+ * where they are ahead of it. By as much or more it happens once, however many nodes do it.
+ */
+export async function moveBeginnings(
+  db: Queryable,
+  { laterThanMs, byMs }: { laterThanMs: number; byMs: number },
+): Promise<void> {
+  await db.rows(moveUnreadBeginnings, [laterThanMs, byMs]);
+}
+
 const isSame = 'f.schedule IS NOT DISTINCT FROM excluded.schedule AND f.targets = excluded.targets';
 
 /**

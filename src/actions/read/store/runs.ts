@@ -204,21 +204,24 @@ export interface RunItem extends Marked {
 /** The run `r` that a feed `f` names. A run that somebody asked for has none. */
 export const runOfFeed = `CASE r.type WHEN 'backfill' THEN f.backfill_id ELSE f.run_id END`;
 
+/** Until it has a page, a scheduled run begins where its feed stands, which may have been moved back since. */
+const isUnread = `r.type = 'scheduled' AND r.page = 0`;
+
 // LIMIT keeps the look-ups by key apart.
 const loadRuns = statement(
   'read_load',
-  `SELECT i.n::int AS n, r.*, f.paused IS NOT NULL AS "isPaused",
+  `SELECT i.n::int AS n, r.*, least(r.begun, CASE WHEN ${isUnread} THEN f.watermark END) AS since, f.paused IS NOT NULL AS "isPaused",
     r.type <> 'triggered' AND f.own_id IS DISTINCT FROM r."operationId" AS "isDropped",
-    CASE WHEN r.type = 'scheduled' AND f.started = r.since THEN ${msOf('svc_now()')} END AS "firstAt"
+    CASE WHEN ${isUnread} AND f.started = f.watermark THEN ${msOf('svc_now()')} END AS "firstAt"
   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS i(project_id, id, n)
   CROSS JOIN LATERAL (
     SELECT r.project_id, r.object, r.id AS "operationId", r.request_id AS "requestId", r.installation_id AS "installationId", r.object_name AS "objectName",
-      r.type, ${msOf('r.since')} AS since, ${msOf('r.until')} AS until, r.until_now AS "untilNow", r.cursor, r.deleted, r.page, r.processed::float8,
+      r.type, ${msOf('r.since')} AS begun, ${msOf('r.until')} AS until, r.until_now AS "untilNow", r.cursor, r.deleted, r.page, r.processed::float8,
       r.emitted::float8, r.estimated::float8, r.failures, r.told,
       coalesce(${msOf('svc_now()')} - ${msOf('r.failing_since')}, 0) AS "failingMs"
     FROM read_run r WHERE r.project_id = i.project_id AND r.id = i.id LIMIT 1) r
   LEFT JOIN LATERAL (
-    SELECT f.paused, ${runOfFeed} AS own_id, ${msOf('f.started_at')} AS started FROM read_feed f
+    SELECT f.paused, ${runOfFeed} AS own_id, ${msOf('f.started_at')} AS started, ${msOf('f.watermark')} AS watermark FROM read_feed f
     WHERE f.project_id = r.project_id AND f.installation_id = r."installationId" AND f.object = r.object
       AND f.kind = CASE r.type WHEN 'associations' THEN 'associations' ELSE 'records' END LIMIT 1) f ON true`,
 );
