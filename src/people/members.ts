@@ -88,6 +88,7 @@ function inviting({
       const { role } = given;
       const made = { id: newId(), projectId, email, role, invitedBy: currentActor().email };
       const times = await database.transaction(async (tx) => {
+        await assertOwns(tx, projectId, currentActor().personId);
         await record(tx, {
           projectId,
           action: 'invitation.created',
@@ -95,9 +96,7 @@ function inviting({
           details: { email, role },
         });
         const invitation = { ...made, tokenHash: hashOf(token), lifeSeconds: invitationSeconds };
-        const inserted = await invitations.insertInvitation(tx, invitation);
-        await assertOwns(tx, projectId, currentActor().personId);
-        return inserted;
+        return invitations.insertInvitation(tx, invitation);
       });
       const row = { ...made, invited_by: made.invitedBy ?? null, ...times };
       return { ...presentInvitation(row), url: linkOf(publicUrl, 'invitation', token) };
