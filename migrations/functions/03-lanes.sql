@@ -12,7 +12,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 #variable_conflict use_column
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('svc_hold_turns'), place) FROM (
-    SELECT DISTINCT hashtext(i.project_id || i.order_key) & 1023 AS place
+    SELECT DISTINCT hashtext(i.project_id || i.order_key) & 2047 AS place
     FROM unnest(projects, order_keys) AS i(project_id, order_key) ORDER BY 1) held;
   RETURN QUERY SELECT i.project_id, i.order_key FROM unnest(projects, order_keys) AS i(project_id, order_key)
     WHERE EXISTS (SELECT FROM turn t WHERE t.project_id = i.project_id AND t.order_key = i.order_key);

@@ -132,8 +132,7 @@ export function createConnections(ground: Ground, options: ConnectionsOptions): 
       const tell = (): void => listeners.forEach((listener) => listener(projectId, id));
       setTimeout(tell, heldAgeMs).unref();
     },
-    onGone: (row, secrets) =>
-      revokeLate(deps, options.catalog.find(row.provider), { row, secrets: () => secrets }),
+    onGone: (row, secrets) => revokeLate(deps, { row, secrets: () => secrets }),
   });
   const budget = createBudget(ground, options.catalog, options);
   const { projects } = options;
@@ -290,7 +289,7 @@ async function deleteIn(
   await record(tx, { projectId, action: 'connection.deleted', targetId: id, details, told });
   return async () => {
     keeper.forget(key);
-    await revokeAtProvider(deps, catalog.find(row.provider), holdRow(ground, catalog, row));
+    await revokeAtProvider(deps, holdRow(ground, catalog, row));
   };
 }
 

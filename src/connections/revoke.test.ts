@@ -140,40 +140,53 @@ describe('connections/revoke', () => {
     await connections.refresh(projectId, (await later)?.id ?? '', 'force');
   });
 
-  it('ends no authorization by another token of it, where the provider ends all of them at once', async () => {
-    const revoked: string[] = [];
-    const server = createServer((request, response) => {
-      request.setEncoding('utf8').on('data', (text: string) => {
-        revoked.push(new URLSearchParams(text).get('token') ?? '');
-      });
-      request.on('end', () => response.end());
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const discord = await createHarness({
-      discord: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    });
-    try {
-      const { connections, projects, projectId, reach } = discord;
-      const itsApp = { provider: 'discord', clientId: 'one', clientSecret: 's', scopes: ['identify'] };
-      await projects.providerApps.create(projectId, itsApp);
-      const connect = (token: string, groupRef: string, consumerRef: string) =>
-        connections.generate(projectId, {
-          provider: 'discord',
-          groupRef,
-          consumerRef,
-          oauth2AuthorizationCode: { accessToken: { token: `at-${token}` }, refreshToken: { token } },
+  it.each([
+    ['discord', 'discord'],
+    ['google', 'bigquery'],
+  ])(
+    'ends no authorization by another token of it, where all of them end at once: %s, %s',
+    async (one, same) => {
+      const revoked: string[] = [];
+      const server = createServer((request, response) => {
+        request.setEncoding('utf8').on('data', (text: string) => {
+          revoked.push(new URLSearchParams(text).get('token') ?? '');
         });
-      const ada = await connect('ada', 'acme', 'ada');
-      const bob = await connect('bob', 'acme', 'bob');
-      const other = await connect('other', 'other', 'ada');
-      await connections.delete(reach, ada.id);
-      expect(revoked).toEqual([]);
-      await connections.delete(reach, bob.id);
-      await connections.delete(reach, other.id);
-      expect(revoked).toEqual(['bob', 'other']);
-    } finally {
-      await discord.close();
-      server.close();
-    }
-  });
+        request.on('end', () => response.end());
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const other = await createHarness({ [one]: origin, [same]: origin });
+      try {
+        const { connections, projects, projectId, reach } = other;
+        for (const provider of new Set([one, same]))
+          await projects.providerApps.create(projectId, {
+            provider,
+            clientId: 'c',
+            clientSecret: 's',
+            scopes: ['a'],
+          });
+        const connect = (provider: string, name: string, groupRef: string, hasRefreshToken = true) =>
+          connections.generate(projectId, {
+            provider,
+            groupRef,
+            consumerRef: name,
+            oauth2AuthorizationCode: {
+              accessToken: { token: `at-${name}` },
+              ...(hasRefreshToken ? { refreshToken: { token: name } } : {}),
+            },
+          });
+        const short = await connect(one, 'short', 'acme', false);
+        const ada = await connect(one, 'ada', 'acme');
+        const bob = await connect(same, 'bob', 'acme');
+        const elsewhere = await connect(one, 'elsewhere', 'other');
+        for (const { id } of [short, ada]) await connections.delete(reach, id);
+        expect(revoked).toEqual([]);
+        for (const { id } of [bob, elsewhere]) await connections.delete(reach, id);
+        expect(revoked).toEqual(['bob', 'elsewhere']);
+      } finally {
+        await other.close();
+        server.close();
+      }
+    },
+  );
 });

@@ -5,14 +5,16 @@ import type { ConnectionKey, ConnectionRow } from './store.ts';
 // In every project and of every account: a token knows nothing of projects, and an import may name its account as it likes.
 const listSealed = statement(
   'connections_list_sealed',
-  `SELECT project_id, id, group_ref, provider_app_id, workspace_ref, credentials FROM connection
-   WHERE provider = $1 AND (project_id, id) > ($2, $3)
-     AND ($4::float8 IS NULL OR updated_at >= svc_now() - $4::float8 * interval '1 ms') ORDER BY project_id, id LIMIT 500`,
+  `SELECT c.project_id, c.id, c.group_ref, c.workspace_ref, c.credentials, a.client_id AS app_client_id FROM connection c
+   LEFT JOIN provider_app a ON a.project_id = c.project_id AND a.id = c.provider_app_id
+   WHERE c.provider = ANY ($1::text[]) AND (c.project_id, c.id) > ($2, $3)
+     AND ($4::float8 IS NULL OR c.updated_at >= svc_now() - $4::float8 * interval '1 ms') ORDER BY c.project_id, c.id LIMIT 500`,
 );
 
+/** `app_client_id`: null where no provider app is known. */
 export type SealedRow = Pick<
   ConnectionRow,
-  'project_id' | 'id' | 'group_ref' | 'provider_app_id' | 'workspace_ref' | 'credentials'
+  'project_id' | 'id' | 'group_ref' | 'workspace_ref' | 'credentials' | 'app_client_id'
 >;
 
 /** Sorts before every connection. */
@@ -22,16 +24,16 @@ const beforeAll: ConnectionKey = [
 ];
 
 /**
- * Some of the connections to a provider in all projects, those that come next in the order of their keys; none at the end. With
+ * Some of the connections to the providers in all projects, those that come next in the order of their keys; none at the end. With
  * `changedMs`: of those that came or changed so long ago at the most.
  */
 export function listSealedConnections(
   db: Queryable,
-  provider: string,
+  providers: readonly string[],
   {
     after = beforeAll,
     changedMs = null,
   }: { after?: ConnectionKey | undefined; changedMs?: number | null | undefined },
 ): Promise<SealedRow[]> {
-  return db.rows(listSealed, [provider, ...after, changedMs]);
+  return db.rows(listSealed, [providers, ...after, changedMs]);
 }

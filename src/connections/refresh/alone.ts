@@ -1,6 +1,7 @@
 import type { Ground } from '../../kit/ground.ts';
 import { problem } from '../../kit/problem.ts';
 import { sleep } from '../../kit/retry.ts';
+import { Turns } from '../../kit/turns.ts';
 import { openIfReadable } from '../credentials/index.ts';
 import type { BroughtToken, TokenHold } from '../proof/index.ts';
 import { readConnections, type ConnectionKey } from '../store.ts';
@@ -19,9 +20,7 @@ export async function holdToken(ground: Ground, brought: BroughtToken): Promise<
   let known: Refreshable[] = [];
   for (let pauseMs = waitFirstMs; ; pauseMs = Math.min(waitMostMs, pauseMs * 2)) {
     const before = known.map(keyOf);
-    known = (await listRefreshable(ground.database, brought, before)).filter((row) =>
-      has(ground, row, brought),
-    );
+    known = await holders(ground, brought, before);
     const left = before.filter(([, id]) => known.every((row) => row.id !== id));
     if (await wasUsed(ground, left)) throw usedMeanwhile();
     const leases = await takeAll(ground, known);
@@ -36,9 +35,21 @@ export async function holdToken(ground: Ground, brought: BroughtToken): Promise<
 
 const keyOf = ({ project_id: projectId, id }: Refreshable): ConnectionKey => [projectId, id];
 
-function has({ vault }: Ground, row: Refreshable, { refreshToken }: BroughtToken): boolean {
-  const secrets = openIfReadable(vault, ...keyOf(row), row.credentials);
-  return secrets !== undefined && 'refreshToken' in secrets && secrets.refreshToken === refreshToken;
+/** Those that have the token. */
+async function holders(
+  { database, vault }: Ground,
+  brought: BroughtToken,
+  before: readonly ConnectionKey[],
+): Promise<Refreshable[]> {
+  const turns = new Turns();
+  const found: Refreshable[] = [];
+  for (const row of await listRefreshable(database, brought, before)) {
+    const secrets = openIfReadable(vault, ...keyOf(row), row.credentials);
+    if (secrets && 'refreshToken' in secrets && secrets.refreshToken === brought.refreshToken)
+      found.push(row);
+    await turns.pass();
+  }
+  return found;
 }
 
 /** Of connections that had the token: one that lives has another by now. */
@@ -56,15 +67,19 @@ const usedMeanwhile = (): Error =>
 /** In the order of the list, so that two who want the same come one after the other. */
 async function takeAll(ground: Ground, rows: readonly Refreshable[]): Promise<Lease[] | undefined> {
   const leases: Lease[] = [];
-  for (const row of rows) {
-    const lease = await takeLease(ground.database, keyOf(row), { generation: row.generation });
-    if (!lease) {
-      await giveBack(ground, leases);
-      return undefined;
+  try {
+    for (const row of rows) {
+      const lease = await takeLease(ground.database, keyOf(row), { generation: row.generation });
+      if (!lease) break;
+      leases.push(lease);
     }
-    leases.push(lease);
+  } catch (error) {
+    await giveBack(ground, leases);
+    throw error;
   }
-  return leases;
+  if (leases.length === rows.length) return leases;
+  await giveBack(ground, leases);
+  return undefined;
 }
 
 function holdOf(ground: Ground, leases: readonly Lease[]): TokenHold {

@@ -49,11 +49,16 @@ const commit = statement(
 // Of the group, and of all others, of which somebody may have the same token, too, those that are being refreshed or were asked for before.
 const refreshable = statement(
   'connections_list_refreshable',
-  `SELECT project_id, id, generation::float8 AS generation, credentials FROM connection
-   WHERE provider = $1 AND status <> 'bad_credentials'
-     AND ((project_id = $2 AND group_ref = $3) OR refresh_lease_until >= svc_now()
-       OR (project_id, id) IN (SELECT * FROM unnest($4::uuid[], $5::uuid[])))
-   ORDER BY project_id, id`,
+  `WITH found AS MATERIALIZED (
+     SELECT project_id, id FROM connection WHERE project_id = $2 AND group_ref = $3 AND provider = $1
+     UNION
+     SELECT project_id, id FROM connection
+     WHERE provider = $1 AND refresh_lease IS NOT NULL AND refresh_lease_until >= svc_now()
+     UNION
+     SELECT * FROM unnest($4::uuid[], $5::uuid[]))
+   SELECT c.project_id, c.id, c.generation::float8 AS generation, c.credentials
+   FROM found f JOIN connection c ON c.project_id = f.project_id AND c.id = f.id
+   WHERE c.status <> 'bad_credentials' ORDER BY c.project_id, c.id`,
 );
 
 // The first refusal stays: what is between it and the last one decides.
