@@ -4,8 +4,8 @@ CREATE OR REPLACE FUNCTION svc_turn_key(order_key text) RETURNS text LANGUAGE sq
   SELECT left(encode(sha256(convert_to(order_key, 'UTF8')), 'hex'), 32)
 $$;
 
--- Which of the records have a turn already. Until the commit nobody else asks for the same, so that of two acceptances as started
--- one sees the other: in a snapshot after the lock. Of few locks, as there is room for few.
+-- Which of the records have a turn already. Until the commit another caller waits for a record of this one, and sees its turn then: the
+-- look has a snapshot of after the lock. All records share 2,048 locks, since the lock table of the database is small.
 CREATE OR REPLACE FUNCTION svc_hold_turns(projects uuid[], order_keys text[])
 RETURNS TABLE (project_id uuid, order_key text) LANGUAGE plpgsql STRICT
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -19,8 +19,8 @@ BEGIN
 END $$;
 
 -- The next one, not the first: of two that go away at once, each sees the other as standing. An acceptance that parks holds
--- the turn it found, so that it is there, and seen, before that turn is gone. The lane is told: it may be another's. For a marked one
--- an earlier one may wait.
+-- the turn it found, so that it is there, and seen, before that turn is gone. The lane is told: it may be another's. What waits
+-- for a marked turn may be an earlier one.
 CREATE OR REPLACE FUNCTION svc_pass_turn() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   passed_to bigint[];

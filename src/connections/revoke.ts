@@ -50,8 +50,8 @@ export async function revokeAtProvider(
     const app = await projects.getProviderApp(row.project_id, row.provider, row.provider_app_id ?? undefined);
     const form = new URLSearchParams({ token, client_id: app.clientId, client_secret: app.clientSecret });
     const url = providerUrl(provider, revokeURL, placeOf(provider, row.workspace_ref, row.provider_metadata));
-    // Nothing that waits stands between this and the request.
     const ending = { ...row, app_client_id: app.clientId, token, others: endedWith(catalog, provider) };
+    // Right before the request: what is connected after this look may end with it.
     if (await isShared(ground, ending)) return;
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
     const result = await sendHttp(
