@@ -1,5 +1,5 @@
 import { isId } from '../../kit/ids.ts';
-import { problem } from '../../kit/problem.ts';
+import { Problem, problem } from '../../kit/problem.ts';
 import { badCredentials, canRenew, placeOf, refusedForNow, type Credential } from '../credentials/index.ts';
 import { checkHealth } from '../proof/index.ts';
 import { whoseOf, type ConnectionKey } from '../store.ts';
@@ -17,7 +17,7 @@ export interface Keeper extends Marks {
   credential(key: ConnectionKey): Promise<Credential>;
   /**
    * After a 401 with this generation: a newer one, or the same when the 401 is not about the age of the credentials. Throws
-   * provider-unreachable, too, while a renewed one is refused and that may pass.
+   * provider-unreachable, too, while a renewed one is refused and that may pass, and what a refresh threw a moment ago.
    */
   renew(key: ConnectionKey, generation: number): Promise<Credential>;
   /** Renews whatever is left of the token's life; does nothing for what has no token endpoint. */
@@ -28,7 +28,7 @@ export interface Keeper extends Marks {
   close(): Promise<void>;
 }
 
-/** After a refresh ahead of time, or a health check that told something, the next one waits this long. */
+/** After a refresh ahead of time, one that failed after a 401, or a health check that told something, the next one waits this long. */
 const pauseMs = 10_000;
 
 export function createKeeper(deps: RefreshDeps): Keeper {
@@ -37,7 +37,7 @@ export function createKeeper(deps: RefreshDeps): Keeper {
   const refresher = createRefresher(deps);
   const marks = createMarks(deps, cache);
   const confirm = createConfirm(deps, marks);
-  const ahead = createPauses();
+  const ahead = createPauses<true>();
 
   const held = (key: ConnectionKey): Promise<Held> => heldIn(cache, key);
 
@@ -57,8 +57,10 @@ export function createKeeper(deps: RefreshDeps): Keeper {
     }
   }
 
+  const refreshAfter401 = createAfter401((key, generation) => refreshPast(key, generation, '401'));
+
   async function refreshAhead(key: ConnectionKey, { row }: Held): Promise<void> {
-    if (!ahead.start(key.join('/'))) return;
+    if (!ahead.start(key.join('/'), true)) return;
     try {
       await refreshPast(key, row.generation, 'age');
     } catch (error) {
@@ -82,7 +84,7 @@ export function createKeeper(deps: RefreshDeps): Keeper {
       const found = await usable(key);
       if (found.row.generation > generation) return found.credential();
       if (!canRenew(found.secrets()) || found.isResting()) return confirm(key, found);
-      return refreshPast(key, generation, '401');
+      return refreshAfter401(key, found.row.generation);
     },
     async refresh(key) {
       const found = await usable(key);
@@ -90,6 +92,24 @@ export function createKeeper(deps: RefreshDeps): Keeper {
     },
     forget: (key) => cache.invalidate(key),
     close: () => deps.newTokens.close().finally(() => cache.close()),
+  };
+}
+
+type Refresh = (key: ConnectionKey, generation: number) => Promise<Credential>;
+
+/** A refresh that failed is every 401's answer for a while: the token endpoint is not asked once more for each. */
+function createAfter401(refresh: Refresh): Refresh {
+  const failures = createPauses<Problem>();
+  return async (key, generation) => {
+    const name = `${key.join('/')} ${generation}`;
+    const failure = failures.on(name);
+    if (failure) throw failure;
+    try {
+      return await refresh(key, generation);
+    } catch (error) {
+      if (error instanceof Problem && error.code !== 'database-unavailable') failures.start(name, error);
+      throw error;
+    }
   };
 }
 
@@ -108,25 +128,25 @@ function createConfirm(
   { ground, catalog }: RefreshDeps,
   marks: Marks,
 ): (key: ConnectionKey, held: Held) => Promise<Credential> {
-  const proven = createPauses();
-  const refused = createPauses();
+  const proven = createPauses<true>();
+  const refused = createPauses<true>();
   return async (key, held) => {
     const { row } = held;
     const name = `${key.join('/')} ${row.generation}`;
-    if (proven.isOn(name)) return held.credential();
+    if (proven.on(name)) return held.credential();
     const provider = catalog.get(row.provider);
-    if (refused.isOn(name)) throw refusedForNow(row, provider);
+    if (refused.on(name)) throw refusedForNow(row, provider);
     const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
     const health = await checkHealth(ground, provider, place, held.credential());
     const isRenewed = canRenew(held.secrets());
     if (health.kind !== 'rejected' && (health.kind !== 'untested' || isRenewed)) {
       if (health.kind === 'works' && row.is_refused) marks.markWorking(key);
-      proven.start(name);
+      proven.start(name, true);
       return held.credential();
     }
     const detail = health.kind === 'rejected' ? health.message : 'The provider answered 401.';
     if (isRenewed && !(await marks.markRefused(key, row.generation))) {
-      refused.start(name);
+      refused.start(name, true);
       throw refusedForNow(row, provider);
     }
     await marks.markBad(key, row.generation, detail);
@@ -134,22 +154,26 @@ function createConfirm(
   };
 }
 
-interface Pauses {
-  isOn(name: string): boolean;
-  /** False when it is on already. */
-  start(name: string): boolean;
+interface Pauses<Why> {
+  /** Why it rests; undefined when it does not. */
+  on(name: string): Why | undefined;
+  /** False when it rests already. */
+  start(name: string, why: Why): boolean;
 }
 
 /** Names that rest for a while. */
-function createPauses(): Pauses {
-  const until = new Map<string, number>();
-  const isOn = (name: string): boolean => performance.now() < (until.get(name) ?? 0);
+function createPauses<Why>(): Pauses<Why> {
+  const resting = new Map<string, { why: Why; until: number }>();
+  function on(name: string): Why | undefined {
+    const found = resting.get(name);
+    return found && performance.now() < found.until ? found.why : undefined;
+  }
   return {
-    isOn,
-    start(name) {
-      if (isOn(name)) return false;
-      if (until.size >= 10_000) until.clear();
-      until.set(name, performance.now() + pauseMs);
+    on,
+    start(name, why) {
+      if (on(name) !== undefined) return false;
+      if (resting.size >= 10_000) resting.clear();
+      resting.set(name, { why, until: performance.now() + pauseMs });
       return true;
     },
   };

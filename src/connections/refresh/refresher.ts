@@ -1,4 +1,5 @@
 import { crashPoint } from '../../kit/crash-point.ts';
+import { faultOf } from '../../kit/db/faults.ts';
 import type { Ground } from '../../kit/ground.ts';
 import { declareCounter } from '../../kit/metrics.ts';
 import { problem } from '../../kit/problem.ts';
@@ -241,10 +242,20 @@ async function storePair(
 ): Promise<ConnectionRow> {
   const { database, log } = deps.ground;
   const key: ConnectionKey = [row.project_id, row.id];
+  let less: typeof withoutDetails | undefined;
   const store = async (): Promise<{ found: ConnectionRow | undefined } | undefined> => {
     const agoMs = performance.now() - askedAt;
     const expiresInMs = lifeMs === undefined ? undefined : lifeMs - agoMs;
-    const isStored = await commitRefresh(database, key, { ...pair, issuedAgoMs: agoMs, expiresInMs });
+    let isStored: boolean;
+    try {
+      isStored = await commitRefresh(database, key, { ...pair, issuedAgoMs: agoMs, expiresInMs, ...less });
+    } catch (error) {
+      if (faultOf(error) !== 'data') throw error;
+      if (!less)
+        log.warn({ err: error, ...whoseOf(row) }, 'a value beside new tokens was refused; it is left out');
+      less = withoutDetails;
+      return undefined;
+    }
     const found = await readConnection(database, key);
     if (!isStored && !found) {
       log.info(whoseOf(row), 'a connection was deleted while its token was renewed');
@@ -259,6 +270,9 @@ async function storePair(
   const { found } = (await untilStored(waiting, store, note)) ?? { found: row };
   return usable(key, found);
 }
+
+/** What the tokens work without. */
+const withoutDetails = { scopes: undefined, metadataOn: undefined, expiresInMs: undefined };
 
 /** After a new sign-in nothing is lost. A pair that is in place was stored by a try whose answer was lost. */
 function noteDropped(

@@ -1,4 +1,4 @@
-import { faultOf } from '../../kit/db/faults.ts';
+import { faultOf, sqlState } from '../../kit/db/faults.ts';
 import type { Problem } from '../../kit/problem.ts';
 import { sleep } from '../../kit/retry.ts';
 
@@ -53,8 +53,9 @@ export function createNewTokens(): NewTokens {
 }
 
 /**
- * Stores new tokens, however long the database is away: the provider may have ended those that they came for. `store` answers
- * undefined while it cannot, and so does this once it may wait no longer.
+ * Stores new tokens, however long the database is away or answers with what nobody expects: the provider may have ended those that
+ * they came for. `store` answers undefined while it cannot, and so does this once it may wait no longer. Throws what another try
+ * meets again: a problem, and what the database says of a value.
  */
 export async function untilStored<Stored>(
   { mayWait, onWait }: Waiting,
@@ -66,10 +67,15 @@ export async function untilStored<Stored>(
       const stored = await store();
       if (stored !== undefined || !mayWait()) return stored;
     } catch (error) {
-      if (faultOf(error) !== 'unable' || !mayWait()) throw error;
+      if (!mayPass(error) || !mayWait()) throw error;
       note({ err: error, tries });
     }
     if (tries === 1) onWait();
     await sleep(pauseMs);
   }
+}
+
+function mayPass(error: unknown): boolean {
+  const fault = faultOf(error);
+  return fault === 'unable' || (fault === 'other' && sqlState(error) !== undefined);
 }
