@@ -19,8 +19,9 @@ BEGIN
 END $$;
 
 -- The next one, not the first: of two that go away at once, each sees the other as standing. An acceptance that parks holds
--- the turn it found, so that it is there, and seen, before that turn is gone. The lane is told: it may be another's. What waits
--- for a marked turn may be an earlier one.
+-- the turn it found, so that it is there, and seen, before that turn is gone. So does this where one before stands: the next
+-- stays parked behind that, instead of being looked at, and left, by every take. The lane is told: it may be another's. What
+-- waits for a marked turn may be an earlier one.
 CREATE OR REPLACE FUNCTION svc_pass_turn() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   passed_to bigint[];
@@ -28,6 +29,14 @@ BEGIN
   passed_to := ARRAY (
     SELECT t.seq FROM turn t
     WHERE t.project_id = OLD.project_id AND t.order_key = OLD.order_key AND t.seq > OLD.seq ORDER BY t.seq LIMIT 1);
+  IF passed_to <> '{}' THEN
+    PERFORM FROM turn t
+    WHERE t.project_id = OLD.project_id AND t.order_key = OLD.order_key AND t.seq < OLD.seq ORDER BY t.seq DESC LIMIT 1
+    FOR KEY SHARE SKIP LOCKED;
+    IF FOUND THEN
+      passed_to := '{}';
+    END IF;
+  END IF;
   IF OLD.marked THEN
     passed_to := passed_to || ARRAY (
       SELECT t.seq FROM turn t

@@ -183,6 +183,42 @@ describe('write/turns', () => {
     await second.close();
   });
 
+  it('leaves parked what waits for one before it when those between go away: no take looks at it', async () => {
+    const laneId = randomUUID();
+    await operations.acceptQueued(update(0, { laneId }));
+    const given: Promise<unknown>[] = [];
+    for (let n = 1; n <= 20; n += 1) {
+      given.push(synchronously(-n).catch((error: { code?: string }) => error.code));
+      await until('it stands', async () => (await count(test.database, 'turn')) === 2 * n);
+      await operations.acceptQueued(update(n, { laneId }));
+    }
+    expect(new Set(await Promise.all(given))).toEqual(new Set(['record-busy']));
+    expect(await count(test.database, 'work WHERE state = 0')).toBe(1);
+    expect(await count(test.database, 'work WHERE state = 2')).toBe(20);
+    await startWorker();
+    await until('everything ended', async () => (await count(test.database, 'work')) === 0, 15_000);
+    expect(sent).toEqual(Array.from({ length: 21 }, (_, n) => n));
+  });
+
+  it('passes every turn on while those between go away, and others are accepted', async () => {
+    await startWorker();
+    const laneId = randomUUID();
+    const hasty = createNode(groundOf(test.database), { waitForTurnMs: 15 });
+    const given: Promise<unknown>[] = [];
+    for (let n = 0; n < 300; n += 1) {
+      const orderKeys = [`i/contacts/${n % 2}`];
+      await operations.acceptQueued(update(n, { laneId, orderKeys }));
+      const send = (): Promise<RecordOutcome[]> => Promise.resolve([{ kind: 'applied' }]);
+      given.push(
+        hasty.perform(update(-1, { orderKeys }), send).catch((error: { code?: string }) => error.code),
+      );
+    }
+    expect(await Promise.all(given)).toContain('record-busy');
+    await until('everything ended', async () => (await count(test.database, 'work')) === 0, 25_000);
+    expect(await count(test.database, 'turn')).toBe(0);
+    await hasty.close();
+  });
+
   it('fails a parked item at its deadline, whatever it waits for', async () => {
     answer = (item) => failed(item, true, 3_000_000);
     await startWorker();
