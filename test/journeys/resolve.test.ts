@@ -283,12 +283,19 @@ describe('test/journeys/resolve', () => {
       (await effects(platform.hubspot, 'contacts')).filter((one) => one.id === id && one.kind === kind);
 
     await refuseOnce();
+    const waiting = await bound.write('contacts', { type: 'delete', record: { id } });
+    await refuseOnce();
     const removal = await bound.write('contacts', { type: 'delete', record: { id } });
     expect(removal).toMatchObject({ status: 422, body: { errors: [{ category: 'conflict' }] } });
     await refuseOnce();
     const record = { id, firstname: 'Ada', lastname: 'Lovelace', jobtitle: 'Countess' };
     const update = await bound.write('contacts', { type: 'update', record });
     expect(update.status).toBe(422);
+    const status = { kind: 'status', status: 429, headers: { 'retry-after': '3' } };
+    await fault(platform.hubspot, { path: `/contacts/${id}`, fault: status });
+    const queued = await retry(waiting.body.operationId);
+    const attempts = async () => (await bound.operation(queued.body.operationId)).metadata?.retry?.attempts;
+    await expect.poll(attempts).toBe(1);
     await configure({
       objectName: 'contacts',
       selectedFieldSettings: {
@@ -299,6 +306,10 @@ describe('test/journeys/resolve', () => {
     expect(await retry(removal.body.operationId)).toMatchObject({
       status: 422,
       body: { code: 'delete-not-enabled' },
+    });
+    expect(await bound.settled(queued.body.operationId)).toMatchObject({
+      status: 'failure',
+      errors: [{ category: 'permission' }],
     });
     expect(await changes('delete')).toEqual([]);
     await bound.write('contacts', { type: 'update', record: { id, jobtitle: 'Analyst' } });

@@ -5,8 +5,25 @@ const sql = 'migrations/functions/03-lanes.sql';
 export const mutantsOfTurns: Mutant[] = [
   {
     name: 'turn not passed on',
-    changes: [{ file: sql, find: "  IF passed_to <> '{}' THEN", replace: '  IF false THEN' }],
+    changes: [
+      {
+        file: sql,
+        find: "  IF passed_to <> '{}' THEN\n    WITH next",
+        replace: '  IF false THEN\n    WITH next',
+      },
+    ],
     tests: ['src/actions/write/lanes.test.ts', 'src/actions/write/accept/turns.test.ts'],
+  },
+  {
+    name: 'ready though one before it stands',
+    changes: [
+      {
+        file: sql,
+        find: "IF FOUND THEN\n      passed_to := '{}'",
+        replace: "IF false THEN\n      passed_to := '{}'",
+      },
+    ],
+    tests: ['src/actions/write/accept/turns.test.ts'],
   },
   {
     name: 'two synchronous writes of a record at once',

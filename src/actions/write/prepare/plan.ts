@@ -345,7 +345,11 @@ function refuseAbility(request: WriteRequest, scope: WriteScope): Problem | unde
   return refuseDeletion(request.type, scope);
 }
 
-function refuseDeletion(kind: WriteKind, { deletionEnabled, objectName }: WriteScope): Problem | undefined {
+/** Also asked when what waited is sent: the config may forbid it by now. */
+export function refuseDeletion(
+  kind: WriteKind,
+  { deletionEnabled, objectName }: WriteScope,
+): Problem | undefined {
   if (kind !== 'delete' || deletionEnabled) return undefined;
   return problem('delete-not-enabled', {
     detail: `Deletion of ${objectName} is not enabled in the installation's config.`,

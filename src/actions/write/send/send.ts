@@ -1,5 +1,5 @@
 import type { Caller, Connections } from '../../../connections/index.ts';
-import { problem } from '../../../kit/problem.ts';
+import { problem, type Problem } from '../../../kit/problem.ts';
 import type { Heard, WorkContext } from '../../../lanes/index.ts';
 import { findCreatedElsewhere, placeOf, type WorkItem } from '../../../operations/index.ts';
 import {
@@ -19,7 +19,9 @@ import {
   type AttemptContext,
   type AttemptRecords,
 } from './attempt.ts';
+import { refuseDeletion } from '../prepare/plan.ts';
 import type { PreparedWrite } from '../prepare/prepare.ts';
+import { scopeOf } from '../prepare/scope.ts';
 import { quietMsOf, stillQuietMs } from './resolve.ts';
 import type { ItemResult, Sender } from './sender.ts';
 import { plannedRecordOf, storedWriteOf, type StoredWrite } from '../prepare/stored.ts';
@@ -97,8 +99,13 @@ async function readyItem(deps: WriteDeps, item: WorkItem): Promise<Ready | { fai
   const { projectId, installationId } = item;
   try {
     const kept = keptOf(item);
+    const { kind, objectName } = kept.write;
+    const target = await deps.installations.findTarget(projectId, { installationId });
     // What waited while its installation was removed is not sent with the connection that it leaves behind.
-    if (!(await deps.installations.findTarget(projectId, { installationId }))) return { failure: removed };
+    if (!target) return { failure: removed };
+    const refusal =
+      kind === 'delete' && refuseDeletion(kind, scopeOf(target, objectName, deps.ground.limits));
+    if (refusal) return { failure: forbidden(refusal) };
     // The lane of a synchronous write is that of its node.
     const { connectionId } = kept.write;
     return { ...kept, line: await openLine(deps.connections, projectId, connectionId, callerOf(item)) };
@@ -112,6 +119,8 @@ const removed: Failure = {
   retryable: false,
   message: 'the installation was removed before the record was sent',
 };
+
+const forbidden = ({ message }: Problem): Failure => ({ category: 'permission', retryable: false, message });
 
 /**
  * An item whose node stopped while it was on its way, or whose answer stays lost. A synchronous write is not sent again, whatever becomes
