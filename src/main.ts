@@ -212,7 +212,13 @@ function patienceOf(command: Command): number {
   return isServing(command) || command.role === 'migrate' ? Infinity : 30_000;
 }
 
-const waiting = (what: string) => (fault: string) => say(`waiting for ${what}: ${fault}`, { level: 'warn' });
+/** Whether this start found the database away. */
+let hasWaited = false;
+
+const waiting = (what: string) => (fault: string) => {
+  hasWaited = true;
+  say(`waiting for ${what}: ${fault}`, { level: 'warn' });
+};
 
 /** The same step, until the database stays for all of it. */
 function again<Value>(url: string, step: () => Promise<Value>, patienceMs = Infinity): Promise<Value> {
@@ -303,7 +309,7 @@ async function serve(
   const endings = [watchRestores(app, config, log), watchClock(app, log), noteKeyInUse(database, vault, log)];
   running.endWatch = () => endings.forEach((end) => end());
   // What is begun from here on is stopped by a signal; after one nothing is begun.
-  if (role !== 'api') await (running.worker = startWorker(app, config));
+  if (role !== 'api') await (running.worker = startWorker(app, config, hasWaited));
   if (isStopping()) return;
   if (role !== 'worker') running.surfaces = listen(app, config, health);
   const surfaces = await running.surfaces;

@@ -9,7 +9,7 @@ import { readDepsOf, type App } from './app.ts';
 import type { Config } from './config.ts';
 
 /** Hands each room's jobs to the lanes, and starts what the rooms do from time to time. */
-export async function startWorker(app: App, config: Config): Promise<Worker> {
+export async function startWorker(app: App, config: Config, afterOutage: boolean): Promise<Worker> {
   const { ground, connections, operations, deliveries } = app;
   const reads = readDepsOf(app, config);
   const worker = createWorker(ground, {
@@ -20,7 +20,7 @@ export async function startWorker(app: App, config: Config): Promise<Worker> {
   });
   operations.onQueued((laneId) => worker.hint(laneId));
   deliveries.onQueued((destinationId) => worker.hint(destinationId));
-  await worker.start();
+  await worker.start(afterOutage);
   const periodic = [
     createHousekeeping(ground.database, ground.log, {
       operations: config.operationKeepDays,

@@ -40,7 +40,8 @@ export interface WorkerOptions {
 }
 
 export interface Worker {
-  start(): Promise<void>;
+  /** `afterOutage`: the database was away right before, so that its other holders come first. */
+  start(afterOutage?: boolean): Promise<void>;
   /**
    * Claims no more, waits for what is under way and gives the lanes back. After the deadline what is under way is aborted,
    * recorded as far as it can be, and its lanes are given back all the same.
@@ -102,7 +103,8 @@ export function createWorker(ground: Ground, options: WorkerOptions): Worker {
   let background: { end(): Promise<unknown>; looking: Promise<void> } | undefined;
   return {
     hint: (laneId) => hint(state, laneId),
-    async start() {
+    async start(afterOutage = false) {
+      if (afterOutage) state.claimFrom = performance.now() + headStartMs;
       const stopListening = listenForWork(ground.database, () => hint(state));
       const renewing = renewLeases(state);
       background = {

@@ -57,9 +57,9 @@ export function createWorker(
   const housekeeping = createHousekeeping(ground.database, ground.log, {});
   return {
     ...worker,
-    async start() {
+    async start(afterOutage) {
       housekeeping.start();
-      await worker.start();
+      await worker.start(afterOutage);
     },
     async stop(deadlineMs) {
       await worker.stop(deadlineMs);

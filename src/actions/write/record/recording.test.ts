@@ -150,6 +150,43 @@ describe('write/recording', () => {
     expect(recorded).toBe(3);
   });
 
+  it('is recorded by its node, although one that waited for the database starts when that is back', async () => {
+    const state = { isAway: false };
+    const rows: Database['rows'] = async (statement, values) => {
+      if (state.isAway) throw problem('database-unavailable');
+      return test.database.rows<never>(statement, values);
+    };
+    await work(
+      async (item) => {
+        state.isAway = true;
+        return applied(item);
+      },
+      { ...test.database, rows },
+    );
+    const { operationId } = await operations.acceptQueued(intake());
+    await until('the lease of its lane is over', async () => {
+      const over = 'lane WHERE lease IS NOT NULL AND due_at < svc_now()';
+      return state.isAway && (await count(test.database, over)) > 0;
+    });
+    const another = createWorker(groundOf(test.database), {
+      sender: {
+        ...handlerOf((item) => Promise.resolve(applied(item))),
+        findOut: async (item) => {
+          resolvedUnknown += 1;
+          return failed(item, false);
+        },
+      },
+      pollMs: 100,
+      leaseMs: 2_000,
+    });
+    workers.push(another);
+    await another.start(true);
+    state.isAway = false;
+    await ended(operationId);
+    expect(await operation(operationId)).toMatchObject({ status: 'success', counts: { succeeded: 1 } });
+    expect(resolvedUnknown).toBe(0);
+  });
+
   it('tells of an end that was recorded, although the answer to that was lost', async () => {
     let isLost = false;
     const told: unknown[] = [];
