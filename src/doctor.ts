@@ -13,7 +13,7 @@ import type { EmbeddedServer } from './kit/db/embedded/index.ts';
 import { examineDatabase } from './kit/db/examine.ts';
 import { judgeLineage, readLineageOf } from './kit/db/lineage.ts';
 import { planMigration } from './kit/db/migration-plan.ts';
-import { assertSameDatabase } from './kit/db/same-database.ts';
+import { assertSameDatabase, limitRemedy } from './kit/db/same-database.ts';
 import { assertKeepsSessions } from './kit/db/sessions.ts';
 import { describeFindings, faulty, good, warning, type Finding } from './kit/finding.ts';
 import { createEgress } from './kit/http/egress.ts';
@@ -210,7 +210,8 @@ async function examineSessions(url: string): Promise<Finding[]> {
 
 async function examinePooler(pooled: string, direct: string): Promise<Finding> {
   try {
-    await assertSameDatabase(pooled, direct);
+    const fault = await assertSameDatabase(pooled, direct);
+    if (fault !== undefined) return warning('pooler', fault, limitRemedy);
     return good('pooler', 'DATABASE_URL and SVC_DATABASE_DIRECT_URL lead to one database');
   } catch (error) {
     return faulty(

@@ -18,7 +18,7 @@ import { endingCertificates } from './kit/certificates.ts';
 import { createLog, type Logger } from './kit/log.ts';
 import { replaceOnUncaught } from './last-resort.ts';
 import { Problem } from './kit/problem.ts';
-import { assertSameDatabase } from './kit/db/same-database.ts';
+import { assertSameDatabase, limitRemedy } from './kit/db/same-database.ts';
 import { assertReady } from './kit/db/readiness.ts';
 import { originOf, refusingStates, sqlState } from './kit/db/faults.ts';
 import { assertKeepsSessions } from './kit/db/sessions.ts';
@@ -202,7 +202,8 @@ async function openStorage(command: Command, config: Config, log: Logger, runnin
       `${name} is not one of svc: it has no tables of it. Start svc there once, or name another one`,
     );
   if (config.production) await step(directUrl, () => assertKeepsSessions(directUrl));
-  if (url !== directUrl) await step(url, () => assertSameDatabase(url, directUrl));
+  const fault = url === directUrl ? undefined : await step(url, () => assertSameDatabase(url, directUrl));
+  if (fault !== undefined) log.warn(`${fault}. ${limitRemedy}`);
   await step(directUrl, () => migrateDatabase(directUrl, log));
   return { url, directUrl, name };
 }

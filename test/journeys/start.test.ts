@@ -1,7 +1,7 @@
 import { chmod, mkdir, open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTestDatabase } from '../database.ts';
 import { startForwarder } from '../forwarder.ts';
 import { freePort } from '../free-port.ts';
@@ -238,6 +238,29 @@ describe('test/journeys/start', () => {
       }
     },
     60_000,
+  );
+
+  it.skipIf(!pgbouncer)(
+    'warns, and so does the doctor, where statements by way of the pooler have no time limit',
+    async () => {
+      const { url, database } = await empty();
+      const name = new URL(url).pathname.slice(1);
+      for (const limit of ['0', '30s']) {
+        await database.raw(`ALTER DATABASE ${name} SET statement_timeout = '${limit}'`);
+        const pooler = await startPgbouncer(pgbouncer ?? '', url);
+        onTestFinished(() => pooler.stop());
+        const given = { DATABASE_URL: pooler.through(url), SVC_DATABASE_DIRECT_URL: url };
+        const node = await start(given);
+        await ready(node);
+        const doctor = await start(given, ['server', 'doctor']);
+        await doctor.ended;
+        for (const { said } of [node, doctor])
+          expect(/pooler have no time limit.*ALTER ROLE/s.test(said())).toBe(limit === '0');
+        node.child.kill('SIGTERM');
+        await node.ended;
+      }
+    },
+    120_000,
   );
 
   it.skipIf(!pgbouncer)(

@@ -85,7 +85,7 @@ export interface DatabaseOptions extends OutageHooks {
 const connectTimeoutMs = 5_000;
 /** A session that rests is kept: a new one reads the catalogue and plans each of its statements again. */
 const idleMs = 5 * 60_000;
-const statementTimeoutMs = 30_000;
+export const statementTimeoutMs = 30_000;
 /** How often a statement that a conflict rolled back is made in all. */
 const conflictTries = 4;
 
