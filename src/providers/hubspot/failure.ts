@@ -55,7 +55,7 @@ export function failureOf(answer: HttpAnswer): Failure {
   return describe(withWish(judgement, answer), body, answer.status);
 }
 
-/** The failure of one entry under `errors` of a multi-status answer: it was not written. */
+/** The failure of one entry under `errors` of a multi-status answer. */
 export function failureOfEntry(entry: JsonObject, status: number): Failure {
   return describe(judgeCategory(entry) ?? final('validation'), entry, status);
 }

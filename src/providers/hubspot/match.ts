@@ -32,7 +32,7 @@ export function judgeBatch(call: WriteCall, body: JsonObject, status: number): R
   for (const entry of objectsOf(body['errors'])) {
     const failure = failureOfEntry(entry, status);
     const indexes = indexesOfError(call, entry);
-    for (const index of indexes) outcomes.set(index, { kind: 'notApplied', failure });
+    for (const index of indexes) outcomes.set(index, outcomeOfEntry(call, failure));
     if (indexes.length === 0) strayErrors.push(failure);
   }
   const strayResults = objectsOf(body['results']).filter((result) => {
@@ -43,6 +43,14 @@ export function judgeBatch(call: WriteCall, body: JsonObject, status: number): R
   const left = call.records.map((_record, index) => index).filter((index) => !outcomes.has(index));
   const rest = outcomeOfRest(call, left.length, unmatched, strayErrors);
   return call.records.map((_record, index) => outcomes.get(index) ?? rest);
+}
+
+const isOwnFault = ({ category }: Failure): boolean => category === 'providerDown';
+
+/** A fault of HubSpot's own says of one record what a 500 says of a call: nothing. */
+function outcomeOfEntry(call: WriteCall, failure: Failure): RecordOutcome {
+  if (!isOwnFault(failure)) return { kind: 'notApplied', failure };
+  return unknownRecord(call, `the provider answered with a fault of its own: ${failure.message}`, failure);
 }
 
 /** Two different outcomes for one record make it unknown. */
@@ -147,7 +155,7 @@ function outcomeOfRest(
   }
   if (results.length === 0 && error && left === errors.length) {
     const message = [...new Set(errors.map((one) => one.message))].join('; ');
-    return { kind: 'notApplied', failure: { ...error, message } };
+    return outcomeOfEntry(call, { ...(errors.find(isOwnFault) ?? error), message });
   }
   return unknownRecord(call, "the provider's answer does not mention it");
 }

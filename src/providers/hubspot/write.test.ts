@@ -199,6 +199,31 @@ describe('src/providers/hubspot/write', () => {
     }
   });
 
+  it.each([{ context: { objectWriteTraceId: ['r0'] } }, {}])(
+    'does not know what became of a record for which HubSpot answers with a fault of its own (%j)',
+    (about) => {
+      const results = [shown('2', {}, { objectWriteTraceId: 'r1' })];
+      const errors = [{ category: 'INTERNAL_ERROR', message: 'oops', ...about }];
+      const judged = (kind: 'create' | 'update') =>
+        write.judge(
+          call(kind, [
+            { id: '1', ...person('a') },
+            { id: '2', ...person('b') },
+          ]),
+          answer(207, { results, errors }),
+        );
+      const failure = { category: 'unknownOutcome', message: expect.stringContaining('oops') as string };
+      expect(judged('create')).toMatchObject([
+        { kind: 'unknown', failure: { ...failure, retryable: false } },
+        { kind: 'applied', recordId: '2' },
+      ]);
+      expect(judged('update')[0]).toMatchObject({
+        kind: 'unknown',
+        failure: { ...failure, retryable: true },
+      });
+    },
+  );
+
   it('does not know what became of a record that an answer says two things of', () => {
     const traced = (index: number): object => ({ objectWriteTraceId: `r${index}` });
     const results = [
