@@ -1,5 +1,5 @@
 import type { ApiKeys } from '../keys/api-keys.ts';
-import { credentialOf, refuseTokenAsKey, type Headers } from './credential.ts';
+import { bringsCredential, credentialOf, refuseTokenAsKey, type Headers } from './credential.ts';
 import type { FailureGuard, Origin } from './failures.ts';
 import type { Principal } from './principal.ts';
 import { isVisit, type Visit, type VisitHook } from './visit.ts';
@@ -35,6 +35,14 @@ export function admitting(by: Authenticators, guard: FailureGuard): Admitting {
       throw guard.judge(error, from);
     }
   };
+  /** A request without a credential is nobody's guess, and is not counted. */
+  const credentialIn = (headers: Headers, from: Origin): ReturnType<typeof credentialOf> => {
+    try {
+      return credentialOf(headers);
+    } catch (error) {
+      throw bringsCredential(headers) ? guard.judge(error, from) : error;
+    }
+  };
   const keyAlone = async (key: string): Promise<Principal> => {
     refuseTokenAsKey(key);
     return apiKey.authenticate(key);
@@ -44,7 +52,7 @@ export function admitting(by: Authenticators, guard: FailureGuard): Admitting {
       const visitor = visit && isVisit(visit.headers) ? by.hooks.visit?.(visit) : undefined;
       const principal = visitor && (await guarded(visitor, from));
       if (principal) return principal;
-      const credential = credentialOf(headers);
+      const credential = credentialIn(headers, from);
       return guarded(by[credential.kind].authenticate(credential.text), from);
     },
     authenticateKey: (key, from) => guarded(keyAlone(key), from),

@@ -26,6 +26,10 @@ export function refuseTokenAsKey(text: string): void {
   });
 }
 
+/** Whether there is one, of whatever form. */
+export const bringsCredential = (headers: Headers): boolean =>
+  headers['x-api-key'] !== undefined || headers['authorization'] !== undefined;
+
 /** The credential of a request. `X-Api-Key` wins over `Authorization: Bearer`, which holds a key or a front-end token. */
 export function credentialOf(headers: Headers): { kind: 'apiKey' | 'token' | 'ownToken'; text: string } {
   const apiKey = single(headers, 'x-api-key');

@@ -253,6 +253,14 @@ describe('src/projects/keys/api-key-routes', () => {
       for (let time = 0; time < 5; time += 1) expect((await wrong()).status).toBe(401);
       const { status, headers, body } = await wrong();
       expect([status, body.code, headers['retry-after']]).toEqual([429, 'too-many-failures', '12']);
+      for (const [name, value] of [
+        ['authorization', 'Basic dTpw'],
+        ['x-api-key', 'svcf_a'],
+      ] as const) {
+        const unreadable = { [name]: value };
+        const answer = await slow.call('GET', '/projects', undefined, { key: null, headers: unreadable });
+        expect(answer.status).toBe(429);
+      }
       expect((await slow.call('GET', '/projects')).status).toBe(200);
       const cold = await slow.call('POST', keys, { label: 'cold', scopes: ['read'] });
       expect((await slow.call('GET', '/probe/read', undefined, { key: cold.body.key })).status).toBe(200);
