@@ -11,7 +11,9 @@ export type Fault =
   /** Never answered, and performed only after `ms`. */
   | { kind: 'late'; ms: number }
   | { kind: 'malformed' }
-  | { kind: 'html'; status: number };
+  | { kind: 'html'; status: number }
+  /** A body of `count` times this text, each in a chunk of its own. */
+  | { kind: 'chunks'; status: number; text: string; count: number };
 
 /** Applies to the next `times` requests that match; `probability` (seeded) skips some of them. */
 export type FaultRule = {
@@ -48,6 +50,7 @@ const KINDS = [
   'late',
   'malformed',
   'html',
+  'chunks',
 ];
 
 /** Keeps the list of fault rules; the first rule that matches wins. */

@@ -106,6 +106,7 @@ function answer(
   if (fault?.kind === 'reset-before') return reset(response);
   if (fault?.kind === 'late') return performLater(served, call, entry, fault.ms);
   if (fault?.kind === 'html') return reply(entry, response, html(fault.status, htmlError(fault.status)));
+  if (fault?.kind === 'chunks') return sendChunks(entry, response, fault);
   const performed = fault === undefined || !('effect' in fault) ? performs(fault) : fault.effect === true;
   const result = performed ? perform(served, call, entry) : json(500, {});
   switch (fault?.kind) {
@@ -156,6 +157,30 @@ function truncate(response: ServerResponse, result: Reply): void {
     'content-length': String(Math.max(payload.length, 2)),
   });
   response.write(payload.subarray(0, Math.max(1, Math.floor(payload.length / 2))), () => response.destroy());
+}
+
+/** Many chunks in one write: node would frame each by itself. */
+function sendChunks(
+  entry: RequestEntry,
+  response: ServerResponse,
+  { status, text, count }: Extract<Fault, { kind: 'chunks' }>,
+): void {
+  entry.status = status;
+  response.writeHead(status, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
+  response.flushHeaders();
+  const { socket } = response;
+  const chunk = `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  const together = chunk.repeat(10_000);
+  let left = count;
+  const sendMore = (): void => {
+    while (left > 0) {
+      const next = left < 10_000 ? chunk.repeat(left) : together;
+      left -= Math.min(left, 10_000);
+      if (!socket?.write(next)) return void socket?.once('drain', sendMore);
+    }
+    response.end();
+  };
+  sendMore();
 }
 
 function reset(response: ServerResponse): void {

@@ -9,7 +9,9 @@ import {
   type ProblemBody,
 } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { holding, mostDelayMs } from '../loop-delay.ts';
 import { startPlatform, type Platform } from '../platform.ts';
+import { rawCall } from '../raw-http.ts';
 
 describe('test/journeys/hostile-answers', () => {
   let test: TestDatabase;
@@ -114,5 +116,61 @@ describe('test/journeys/hostile-answers', () => {
       const other = await hubspot.write<ProblemBody>('companies', { type, record: { id: '77' } });
       expect(other).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
     },
+  );
+
+  /** A body in chunks of one byte. */
+  const inTinyChunks = (status: number, bytes: number) => ({
+    kind: 'chunks',
+    status,
+    text: '1',
+    count: bytes,
+  });
+  /** A call of HubSpot's companies by way of the proxy; its status, and how many bytes came. */
+  async function proxied(): Promise<{ status: number; bytes: number }> {
+    const headers = {
+      'x-svc-proxy-version': '1',
+      'x-svc-project-id': platform.projectId,
+      'x-api-key': platform.apiKey,
+      'x-svc-installation-id': hubspot.installationId,
+    };
+    const answer = await rawCall(platform.proxy, { target: '/crm/v3/objects/companies', headers });
+    return { status: answer.status, bytes: answer.body.length };
+  }
+
+  it('an answer in chunks of one byte does not hold the event loop, and is not read on', async () => {
+    const { result, held } = await holding(platform, async () => {
+      await fault(platform.hubspot, {
+        method: 'POST',
+        path: '/companies',
+        fault: inTinyChunks(201, 2_000_000),
+      });
+      return create();
+    });
+    expect(result).toMatchObject({ status: 502, body: { code: 'outcome-unknown' } });
+    expect(result.body.detail).toContain('comes in more than 50000 chunks');
+    expect(held).toBeLessThan(mostDelayMs);
+  }, 120_000);
+
+  it.each([
+    // The second is not held back.
+    ['once it was called again', 2, 0],
+    ['when there is no new token', 1, 1],
+  ])(
+    'a 401 in chunks of one byte passes the proxy %s without holding the event loop',
+    async (_when, times, failures) => {
+      const bytes = 1_000_000;
+      const { result, held } = await holding(platform, async () => {
+        const rules = { method: 'GET', path: '/companies', times };
+        await fault(platform.hubspot, { ...rules, fault: inTinyChunks(401, bytes) });
+        if (failures > 0)
+          await fault(platform.hubspot, { path: 'token', times: 50, fault: { kind: 'status', status: 500 } });
+        const answer = await proxied();
+        await simulator(platform.hubspot, 'DELETE', '/faults');
+        return answer;
+      });
+      expect(result).toEqual({ status: 401, bytes });
+      expect(held).toBeLessThan(mostDelayMs);
+    },
+    120_000,
   );
 });

@@ -9,14 +9,10 @@ import {
   hostilePaths,
   hostileWrites,
 } from '../hostile-bodies.ts';
+import { holding, mostDelayMs } from '../loop-delay.ts';
 import { startPlatform, type Platform } from '../platform.ts';
 import { rawCall } from '../raw-http.ts';
-import { slowness } from '../slowness.ts';
 
-/** For how long one request may hold the event loop, in milliseconds of a processor that is not slowed. */
-const mostMs = 100;
-/** The best attempt counts: other work on the machine takes the processor away in some of them. */
-const attempts = 10;
 const mebibyte = 1024 * 1024;
 /** How many values a body has: a little fewer than are read at all. */
 const values = { usual: 19_000, ofWrites: 49_000 };
@@ -37,13 +33,6 @@ describe('test/journeys/hostile-bodies', () => {
     await test?.drop();
   });
 
-  /** The longest delay of the server's event loop since this was asked last, in milliseconds. */
-  async function longestDelay(): Promise<number> {
-    const { text } = await platform.call('GET', '/metrics');
-    const [, seconds = 'NaN'] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text) ?? [];
-    return Number(seconds) * 1000;
-  }
-
   interface Sent {
     status: number;
     /** In milliseconds of a processor that is not slowed. */
@@ -60,19 +49,15 @@ describe('test/journeys/hostile-bodies', () => {
   ): Promise<Sent> {
     // A caller who is refused early still sends; without keep-alive the server would end the connection.
     const all = { 'content-type': 'application/json', connection: 'keep-alive', ...headers };
-    let least: Sent = { status: 0, held: Infinity, bytes: 0 };
-    for (let attempt = 1; attempt <= attempts && least.held > mostMs; attempt += 1) {
-      await longestDelay();
-      const answer = await rawCall(platform.base, { method, target, headers: all, body });
-      const held = (await longestDelay()) / slowness();
-      if (held < least.held) least = { status: answer.status, held, bytes: answer.body.length };
-    }
-    return least;
+    const { result, held } = await holding(platform, () =>
+      rawCall(platform.base, { method, target, headers: all, body }),
+    );
+    return { status: result.status, held, bytes: result.body.length };
   }
 
   /** A fault where the request held up the server, was answered by a 5xx, or got a long answer. */
   function faultsOf(what: string, { status, held, bytes }: Sent): string[] {
-    const isFine = held <= mostMs && status >= 200 && status < 500 && bytes < 100_000;
+    const isFine = held <= mostDelayMs && status >= 200 && status < 500 && bytes < 100_000;
     return isFine ? [] : [`${what}: ${status}, ${bytes} bytes, held the loop for ${Math.round(held)} ms`];
   }
 

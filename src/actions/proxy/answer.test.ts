@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTinyProvider } from '../../kit/http/tiny-provider.fixture.ts';
 import { Answer, type AnswerRules } from './answer.ts';
 
 setFlagsFromString('--expose-gc');
@@ -72,4 +73,33 @@ describe('actions/proxy/answer', () => {
     }
     expect(Math.max(...after) - before).toBeLessThan(100 * weightBytes);
   });
+
+  it.each([
+    ['200 OK', false],
+    ['401 Unauthorized', true],
+  ])(
+    'takes few tiny chunks in a turn, and passes on all of them in few writes: %s',
+    async (status, isHeld) => {
+      const count = 100_000;
+      const tiny = await startTinyProvider(count, status);
+      let writes = 0;
+      const between = await listening((_request, response) => {
+        const write = response.write.bind(response);
+        response.write = (part: Buffer) => {
+          writes += 1;
+          return write(part);
+        };
+        const answer = new Answer(response, { ...rules, holdRejection: isHeld }, (end) => {
+          if (end.kind === 'rejected') end.passOn();
+        });
+        tiny.egress.dispatch({ origin: tiny.origin, path: '/', method: 'GET' }, answer);
+      });
+      const { body } = await request(between.origin, { dispatcher: callers });
+      expect(await body.text()).toBe('x'.repeat(count));
+      between.server.close();
+      await tiny.close();
+      expect(tiny.mostInTurn()).toBeLessThan(2_100);
+      expect(writes).toBeLessThan(count / 100);
+    },
+  );
 });

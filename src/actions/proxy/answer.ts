@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { AnswerPace } from '../../kit/http/answer-pace.ts';
+import { ByteBlocks } from '../../kit/http/byte-blocks.ts';
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import type { Quota, QuotaNames } from '../../connections/index.ts';
 import { replayLimitBytes } from './body.ts';
@@ -51,8 +53,7 @@ interface Head {
 interface Look {
   status: number;
   pairs: string[];
-  chunks: Buffer[];
-  size: number;
+  bytes: ByteBlocks;
   /** Parts that wait until the body was looked at. Empty when it is only watched. */
   begin: ((extra: string[]) => void) | undefined;
 }
@@ -69,9 +70,14 @@ export class Answer implements Dispatcher.DispatchHandler {
   readonly #rules: AnswerRules;
   readonly #settle: (end: ForwardEnd) => void;
   /** A 401 that is kept back. */
-  #held: { begin(): void; chunks: Buffer[]; size: number } | undefined;
+  #held: { begin(): void; bytes: ByteBlocks } | undefined;
   #look: Look | undefined;
   #controller: Dispatcher.DispatchController | undefined;
+  readonly #pace = new AnswerPace();
+  /** What came in one read and is passed on together: each piece costs a write. */
+  readonly #together = new ByteBlocks();
+  /** The caller reads more slowly than the provider sends. */
+  #isFull = false;
   /**
    * Waits for the first byte behind it: broken framing there is still told as a 502. Not as a function: V8 places one that is
    * assigned to a member among the old objects, where it keeps all of the call until a full collection.
@@ -121,29 +127,28 @@ export class Answer implements Dispatcher.DispatchHandler {
     }
     const begin = (extra: string[]): void => this.#begin(status, phrase, head, extra);
     if (status === 401 && this.#rules.holdRejection) {
-      this.#held = { begin: () => begin([]), chunks: [], size: 0 };
+      this.#held = { begin: () => begin([]), bytes: new ByteBlocks() };
     } else if (status === 429 || this.#rules.bodyDecides(status)) this.#startLook(status, pairs, begin);
     else begin([]);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#held) {
-      this.#held.chunks.push(chunk);
-      this.#held.size += chunk.length;
-      if (this.#held.size > replayLimitBytes) this.#release();
+    this.#pace.pass(controller, chunk.length);
+    const held = this.#held?.bytes;
+    if (held) {
+      held.add(chunk);
+      if (held.length > replayLimitBytes) this.#release();
       return;
     }
     const look = this.#look;
     if (look) {
-      look.chunks.push(chunk);
-      look.size += chunk.length;
+      look.bytes.add(chunk);
       const waits = look.begin !== undefined;
-      if (look.size >= lookBytes) this.#endLook();
+      if (look.bytes.length >= lookBytes) this.#endLook();
       if (waits) return;
     }
-    if (this.#write(chunk)) return;
-    controller.pause();
-    this.#response.once('drain', () => controller.resume());
+    if (this.#together.length === 0) queueMicrotask(() => this.#passTogether());
+    this.#together.add(chunk);
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
@@ -178,6 +183,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#try(() => this.#endLook());
     this.#head = undefined;
+    this.#together.clear();
     const answerBegan = this.#response.headersSent;
     // The caller must see that the body was cut short.
     if (answerBegan) this.#response.destroy();
@@ -218,7 +224,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     this.#head = { status, phrase, headers };
     // After the part that came with the head was read.
     queueMicrotask(() => {
-      if (this.#head) setTimeout(() => this.#showHead(), headPatienceMs);
+      if (this.#head && this.#together.length === 0) setTimeout(() => this.#showHead(), headPatienceMs);
     });
   }
 
@@ -250,6 +256,24 @@ export class Answer implements Dispatcher.DispatchHandler {
     return this.#response.write(chunk);
   }
 
+  #passTogether(): void {
+    if (!this.#try(() => this.#flush())) this.stop(new Error('the answer cannot be passed on'));
+  }
+
+  #flush(): void {
+    let hasRoom = true;
+    for (const part of this.#together.parts()) hasRoom = this.#write(part);
+    this.#together.clear();
+    const controller = this.#controller;
+    if (hasRoom || this.#isFull || !controller) return;
+    this.#isFull = true;
+    const goOn = this.#pace.hold(controller);
+    this.#response.once('drain', () => {
+      this.#isFull = false;
+      goOn();
+    });
+  }
+
   #startLook(status: number, pairs: string[], begin: (extra: string[]) => void): void {
     const rules = this.#rules;
     const { isThrottled } = rules;
@@ -259,7 +283,7 @@ export class Answer implements Dispatcher.DispatchHandler {
       return;
     }
     if (!isThrottled) begin([]);
-    this.#look = { status, pairs, chunks: [], size: 0, begin: isThrottled ? begin : undefined };
+    this.#look = { status, pairs, bytes: new ByteBlocks(), begin: isThrottled ? begin : undefined };
   }
 
   #endLook(): void {
@@ -267,14 +291,15 @@ export class Answer implements Dispatcher.DispatchHandler {
     this.#look = undefined;
     if (!look) return;
     const headers = asRecord(look.pairs);
-    const body = readableStart(look.chunks, headers['content-encoding']);
+    const body = readableStart(look.bytes.whole(), headers['content-encoding']);
     const extra = this.#rules.judge({ status: look.status, headers, body });
     if (!look.begin) return;
     look.begin(extra);
-    for (const chunk of look.chunks) this.#write(chunk);
+    for (const bytes of look.bytes.parts()) this.#write(bytes);
   }
 
   #finish({ rawTrailers }: Dispatcher.DispatchController): void {
+    this.#flush();
     this.#writeHead();
     const pairs = this.#trailers ? trailersOf(rawPairs(rawTrailers)) : [];
     const trailers: [string, string][] = [];
@@ -287,7 +312,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     const held = this.#held;
     this.#held = undefined;
     held?.begin();
-    for (const chunk of held?.chunks ?? []) this.#write(chunk);
+    for (const bytes of held?.bytes.parts() ?? []) this.#write(bytes);
   }
 }
 

@@ -27,8 +27,8 @@ export const lookBytes = 64 * 1024;
 const mostText = 4 * lookBytes;
 
 /** The beginning of a body as text, decoded as its content coding says; empty when it cannot be read. */
-export function readableStart(chunks: readonly Buffer[], contentEncoding: string | undefined): string {
-  const bytes = Buffer.concat(chunks).subarray(0, lookBytes);
+export function readableStart(body: Buffer, contentEncoding: string | undefined): string {
+  const bytes = body.subarray(0, lookBytes);
   try {
     return decoded(bytes, (contentEncoding ?? 'identity').trim().toLowerCase()).toString('utf8');
   } catch {

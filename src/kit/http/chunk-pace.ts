@@ -6,8 +6,36 @@ const perTurn = 1_000;
 const fewChunks = 50_000;
 const leastBytes = 32;
 
-/** What is wrong with a body that costs more to receive than it holds. */
-export const tinyChunks = `The body comes in more than ${fewChunks} chunks that hold less than ${leastBytes} bytes on average.`;
+/** How a body comes that costs more to receive than it holds. */
+export const inTinyChunks = `comes in more than ${fewChunks} chunks that hold less than ${leastBytes} bytes on average`;
+export const tinyChunks = `The body ${inTinyChunks}.`;
+
+/** The chunks of one body. */
+export class ChunkCount {
+  #chunks = 0;
+  #bytes = 0;
+  #inTurn = 0;
+
+  /** Whether they are too many and too small. */
+  get isExceeded(): boolean {
+    return this.#chunks > fewChunks && this.#bytes < this.#chunks * leastBytes;
+  }
+
+  /** Whether they are more than a turn reads. */
+  get isTurnFull(): boolean {
+    return this.#inTurn > perTurn;
+  }
+
+  add(bytes: number): void {
+    this.#chunks += 1;
+    this.#bytes += bytes;
+    this.#inTurn += 1;
+  }
+
+  beginTurn(): void {
+    this.#inTurn = 0;
+  }
+}
 
 /**
  * Keeps bodies in tiny chunks from holding up others, whether anybody reads them yet or not: their connection is read once in a turn of the
@@ -32,9 +60,7 @@ export function isInTinyChunks(request: IncomingMessage): boolean {
 
 class ChunkPace {
   readonly #request: IncomingMessage;
-  #chunks = 0;
-  #bytes = 0;
-  #inTurn = 0;
+  readonly #count = new ChunkCount();
   #isResting = false;
 
   constructor(request: IncomingMessage) {
@@ -48,14 +74,12 @@ class ChunkPace {
   }
 
   get isExceeded(): boolean {
-    return this.#chunks > fewChunks && this.#bytes < this.#chunks * leastBytes;
+    return this.#count.isExceeded;
   }
 
   #pass(bytes: number): void {
-    this.#chunks += 1;
-    this.#bytes += bytes;
-    this.#inTurn += 1;
-    if (this.#inTurn > perTurn && !this.#isResting) this.#rest();
+    this.#count.add(bytes);
+    if (this.#count.isTurnFull && !this.#isResting) this.#rest();
   }
 
   /** Not by a pause of the request, in which the chunks of the next read would be kept one by one. */
@@ -69,7 +93,7 @@ class ChunkPace {
     socket.pause();
     atItsTurn(() => {
       this.#isResting = false;
-      this.#inTurn = 0;
+      this.#count.beginTurn();
       Reflect.deleteProperty(request, '_read');
       // Where nobody reads it yet, or it is paused, it asks for more itself when it is read.
       if (isAsked || request.readableFlowing === true || request.complete) socket.resume();
@@ -77,15 +101,17 @@ class ChunkPace {
   }
 }
 
-/** Connections at rest, of all servers of the process: one of them is read in a turn, however many there are. */
+/** Connections at rest, of all servers and calls of the process: one of them is read in a turn, however many there are. */
 const resting: (() => void)[] = [];
 
-function atItsTurn(goOn: () => void): void {
+export function atItsTurn(goOn: () => void): void {
   if (resting.push(goOn) === 1) setImmediate(next);
 }
 
 function next(): void {
-  resting.shift()?.();
+  // It stays first until it is read: what it reads may make it rest again.
+  resting[0]?.();
+  resting.shift();
   if (resting.length > 0) setImmediate(next);
 }
 

@@ -1,4 +1,7 @@
 import type { Dispatcher } from 'undici';
+import { AnswerPace } from './answer-pace.ts';
+import { ByteBlocks } from './byte-blocks.ts';
+import { inTinyChunks } from './chunk-pace.ts';
 import { describeFault, failedToConnect, isRefused } from './egress.ts';
 import { JsonOutline, maxNesting } from './json-outline.ts';
 
@@ -77,9 +80,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (result: HttpResult) => void;
   readonly #timer: NodeJS.Timeout;
   #restTimer: NodeJS.Timeout | undefined;
-  readonly #chunks: Buffer[] = [];
+  readonly #bytes = new ByteBlocks();
+  readonly #pace = new AnswerPace();
   #outline: JsonOutline | undefined;
-  #size = 0;
   #status = 0;
   #headers: HttpAnswer['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
@@ -119,24 +122,24 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (beginning && status >= 200) this.#restTimer = setTimeout(() => this.#enough(), beginning.withinMs);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { beginning } = this.#options;
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { beginning, maxAnswerBytes: most = defaultMaxAnswerBytes } = this.#options;
+    const size = this.#bytes.length + chunk.length;
+    this.#pace.pass(controller, chunk.length);
     if (beginning) {
-      this.#size += chunk.length;
-      this.#chunks.push(chunk);
-      if (this.#size > beginning.bytes) this.#enough();
+      this.#bytes.add(chunk);
+      if (size > beginning.bytes) this.#enough();
       return;
     }
-    const limit = this.#options.maxAnswerBytes ?? defaultMaxAnswerBytes;
-    this.#size += chunk.length;
-    if (this.#size > limit) return this.#stop('tooLarge', `the answer is larger than ${limit} bytes`);
-    this.#chunks.push(chunk);
-    if (this.#size > shortBytes) this.#weigh(chunk);
+    if (size > most) return this.#stop('tooLarge', `the answer is larger than ${most} bytes`);
+    if (this.#pace.isExceeded) return this.#stop('tooLarge', `the answer ${inTinyChunks}`);
+    this.#bytes.add(chunk);
+    if (size > shortBytes) this.#weigh(chunk);
   }
 
   /** Reading the answer holds the event loop, so its values are counted first. */
   #weigh(chunk: Buffer): void {
-    const uncounted = this.#outline ? [chunk] : this.#chunks;
+    const uncounted = this.#outline ? [chunk] : this.#bytes.parts();
     this.#outline ??= new JsonOutline(maxAnswerValues);
     for (const bytes of uncounted) {
       const excess = this.#outline.add(bytes);
@@ -145,7 +148,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const bytes = Buffer.concat(this.#chunks);
+    const bytes = this.#bytes.whole();
     const body = bytes.subarray(0, this.#options.beginning?.bytes ?? bytes.length).toString('utf8');
     const outlined = this.#outline ? { mayLoseDigits: this.#outline.mayLoseDigits } : {};
     this.#end({ answer: { status: this.#status, headers: this.#headers, body, ...outlined } });
@@ -181,7 +184,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** The status of an error says by itself what became of the call, when the rest of the answer is lost or too much to read. */
   #refusal({ kind }: TransportFault): HttpResult | undefined {
     if (this.#status < 400 || kind === 'aborted') return undefined;
-    const body = kind === 'tooLarge' ? '' : Buffer.concat(this.#chunks).toString('utf8');
+    const body = kind === 'tooLarge' ? '' : this.#bytes.whole().toString('utf8');
     return { answer: { status: this.#status, headers: this.#headers, body } };
   }
 }
