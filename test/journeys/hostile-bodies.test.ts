@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { METHODS } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploy, install, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
@@ -55,6 +58,23 @@ describe('test/journeys/hostile-bodies', () => {
     return { status: result.status, held, bytes: result.body.length };
   }
 
+  /** Whether a request is answered although its body has not come. */
+  async function isAnsweredEarly(line: string): Promise<boolean> {
+    const { hostname, port } = new URL(platform.base);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(
+      `${line} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${mebibyte}\r\n\r\n[`,
+    );
+    const answered = once(socket, 'data', { signal: AbortSignal.timeout(5_000) });
+    return answered
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => socket.destroy());
+  }
+
   /** A fault where the request held up the server, was answered by a 5xx, or got a long answer. */
   function faultsOf(what: string, { status, held, bytes }: Sent): string[] {
     const isFine = held <= mostDelayMs && status >= 200 && status < 500 && bytes < 100_000;
@@ -102,6 +122,17 @@ describe('test/journeys/hostile-bodies', () => {
     }
     expect(faults).toEqual([]);
   }, 300_000);
+
+  it('by no method is a body waited for whose caller is not known', async () => {
+    const methods = METHODS.filter((method) => method !== 'CONNECT');
+    const asked = ['/nothing', '/v1/projects', '/healthz'].flatMap((target) =>
+      methods.map((method) => `${method} ${target}`),
+    );
+    const waiting = await Promise.all(
+      asked.map(async (line) => ((await isAnsweredEarly(line)) ? [] : [line])),
+    );
+    expect(waiting.flat()).toEqual([]);
+  }, 30_000);
 
   it('no path of a request without a key holds up others', async () => {
     const faults: string[] = [];

@@ -1,6 +1,7 @@
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../log.ts';
 import { bodyBudget } from './body-budget.ts';
@@ -28,7 +29,11 @@ describe('kit/http/body', () => {
       trustedProxies: [],
     });
     const config: object = { scopes: 'public' };
-    server.post('/known', async () => ({}));
+    const onRequest = async (request: FastifyRequest): Promise<void> => {
+      request.isKnown = true;
+    };
+    server.post('/known', { onRequest }, async () => ({}));
+    server.post('/unguarded', async () => ({}));
     server.post('/anybody', { config }, async () => ({}));
     server.post('/anybody/more', { config, bodyLimit: mebibyte }, async () => ({}));
     await server.listen({ port: 0, host: '127.0.0.1' });
@@ -115,5 +120,14 @@ describe('kit/http/body', () => {
       const short = begin(path, 16 * 1024, `${' '.repeat(16 * 1024 - 2)}{}`);
       await expect.poll(() => short.answer).toContain(' 200 ');
     }
+  });
+
+  test('bodies of callers whom nobody knows take no room of known ones, whatever their route says', async () => {
+    const text = Buffer.from(`"${'a'.repeat(9 * mebibyte)}`);
+    for (let count = 0; count < 4; count += 1) begin('/unguarded', 10 * mebibyte, text);
+    await expect
+      .poll(() => dialled.filter(({ answer }) => answer.includes('"overloaded"')).length, { timeout: 20_000 })
+      .toBe(3);
+    expect(bodyBudget.used()).toBeLessThanOrEqual(16 * mebibyte);
   });
 });

@@ -21,6 +21,8 @@ declare module 'fastify' {
     bodyValues?: number;
   }
   interface FastifyRequest {
+    /** Set by who found out who the caller is. A body of anybody else has no room among those of known callers. */
+    isKnown?: true;
     /** SHA-256 of the body as sent; for requests with an `Idempotency-Key` only. */
     bodyDigest?: Buffer;
     /** True when the body is so large that each step of reading it has a turn of the event loop to itself. */
@@ -63,7 +65,7 @@ function read(
   done: Done,
   interpret: (body: Received) => unknown,
 ): void {
-  const share = bodyBudget.open(isForAnybody(request.routeOptions) ? 'anybody' : 'known');
+  const share = bodyBudget.open(request.isKnown ? 'known' : 'anybody');
   const end: Done = (fault, value) => {
     share.end();
     done(fault, value);

@@ -240,7 +240,7 @@ function refuseUnknownPaths(
     server.addHook('onRequest', (request, _reply, done) =>
       done(
         withoutGoodHost(request) ??
-          (request.is404 && !unknownPath?.isTaken(request) ? routeNotFound(request) : undefined),
+          (isUnrouted(request) && !unknownPath?.isTaken(request) ? routeNotFound(request) : undefined),
       ),
     ),
   );
@@ -248,6 +248,11 @@ function refuseUnknownPaths(
     if (unknownPath?.isTaken(request)) return unknownPath.answer(request, reply);
     throw routeNotFound(request);
   });
+}
+
+/** No route of ours takes OPTIONS, and a preflight that is let in was answered before; the route of the CORS plugin would read a body. */
+function isUnrouted({ is404, method }: FastifyRequest): boolean {
+  return is404 || method === 'OPTIONS';
 }
 
 function withoutGoodHost({ raw }: FastifyRequest): Problem | undefined {

@@ -110,4 +110,5 @@ function assertReached(projects: Projects, request: FastifyRequest, principal: P
   projects.authorize(principal, scopes, request.method);
   if (projectWide === true) refuseConfined(principal);
   request.principal = principal;
+  request.isKnown = true;
 }
