@@ -85,6 +85,12 @@ describe('test/journeys/client-faults', () => {
     ['an expectation', `GET /healthz HTTP/1.1\r\n${host}Expect: tea\r\n\r\n`, 417, 'expectation-failed'],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'malformed-request'],
     ['two hosts', `GET /healthz HTTP/1.1\r\n${host}${host}\r\n`, 400, 'malformed-request'],
+    [
+      'two hosts, one behind many headers',
+      `GET /healthz HTTP/1.1\r\n${host}${'a:\r\n'.repeat(1_100)}${host}\r\n`,
+      400,
+      'malformed-request',
+    ],
     ['a host with a user', 'GET /healthz HTTP/1.1\r\nHost: me@svc.example\r\n\r\n', 400, 'malformed-request'],
     ['a host with a path', 'GET /healthz HTTP/1.1\r\nHost: svc.example/v1\r\n\r\n', 400, 'malformed-request'],
     ['no HTTP', 'hello\r\n\r\n', 400, 'malformed-request'],

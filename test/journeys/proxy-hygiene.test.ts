@@ -7,6 +7,9 @@ import { rawExchange, startRawProvider, type RawMessage, type RawProvider } from
 
 const key = 'the-customers-key';
 
+/** More than node keeps unless it is told to. */
+const many = 'a:\r\n'.repeat(1_100);
+
 describe('test/journeys/proxy-hygiene', () => {
   let test: TestDatabase;
   let provider: RawProvider;
@@ -262,6 +265,7 @@ describe('test/journeys/proxy-hygiene', () => {
   describe('the Host of a request', () => {
     it.each([
       ['twice', 'Host: x\r\nHost: x\r\n'],
+      ['twice, once behind many headers', `Host: x\r\n${many}Host: y\r\n`],
       ['with a user', 'Host: ada@x\r\n'],
       ['with a path', 'Host: x/y\r\n'],
       ['with a query', 'Host: x?y\r\n'],
@@ -282,6 +286,19 @@ describe('test/journeys/proxy-hygiene', () => {
         expect(statusOf(message)).toBe(200);
       },
     );
+  });
+
+  describe('headers behind many others', () => {
+    it.each(['', 'Expect: 100-continue\r\n'])('reach the provider, and the caller (%j)', async (more) => {
+      provider.answer(`HTTP/1.1 200 OK\r\n${many}X-Last: 1\r\nContent-Length: 2\r\n\r\nok`);
+      const late = `${more}${many}Idempotency-Key: once\r\nContent-Length: 5\r\n`;
+      const { message } = await send(`${head('POST /x', late)}hello`);
+      expect(statusOf(message)).toBe(200);
+      expect(told(message, 'x-last')).toEqual(['1']);
+      expect(message?.body.toString()).toBe('ok');
+      expect(told(provider.seen[0], 'idempotency-key')).toEqual(['once']);
+      expect(provider.seen[0]?.body.toString()).toBe('hello');
+    });
   });
 
   describe('the framing of an answer', () => {

@@ -106,6 +106,8 @@ class NativeExchange implements Dispatcher.DispatchController {
       createConnection: () => socket,
     });
     this.#outgoing = outgoing;
+    // Of the answer; their bytes are bounded.
+    outgoing.maxHeadersCount = 0;
     outgoing.on('error', this.#fail);
     outgoing.on('close', () => this.#fail(new Error('the connection ended before the answer')));
     outgoing.on('continue', () => this.#safely(onContinue));

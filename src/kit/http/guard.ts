@@ -6,6 +6,8 @@ import { endAfterOffers } from './upgrades.ts';
 
 /** What every server of ours needs against callers who send too much, or what cannot be read. Before its own listeners. */
 export function guardConnections(server: Server): void {
+  // Their bytes are bounded. Beyond a number node drops them without a word, Host, Content-Length and idempotency keys, too.
+  server.maxHeadersCount = 0;
   limitPipelines(server);
   watchConnections(server);
   paceChunks(server);
