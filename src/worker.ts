@@ -15,7 +15,7 @@ export async function startWorker(app: App, config: Config, afterOutage: boolean
   const worker = createWorker(ground, {
     kinds: [writeKind(app), readKind(reads), ...deliveries.kinds],
     shareOf: async ({ projectId, id }) =>
-      (await deliveries.shareOf(projectId, id)) ?? connections.originOf(projectId, id),
+      (await deliveries.shareOf(projectId, id)) ?? connections.shareOf(projectId, id),
     leaseMs: config.leaseMs,
   });
   operations.onQueued((laneId) => worker.hint(laneId));

@@ -45,6 +45,7 @@ import {
   type ConnectionRow,
 } from './store.ts';
 import { createNewTokens } from './tokens/index.ts';
+import { shareOf } from './share.ts';
 import { planUpdate } from './update.ts';
 
 /** Speaks to the provider as a connection. */
@@ -104,8 +105,8 @@ export interface Connections {
   refresh(projectId: string, id: string, when: 'force' | 'ifExpired', groupRef?: string): Promise<void>;
   /** Speaks to the provider as the connection; the log says for whom. Throws connection-bad-credentials, not-found. */
   client(projectId: string, id: string, caller?: Caller): Promise<ConnectionClient>;
-  /** Scheme, host and port that its calls go to. Throws not-found, credentials-rejected; nobody is called. */
-  originOf(projectId: string, id: string): Promise<string>;
+  /** What its calls share with those of others. Throws not-found, credentials-rejected; nobody is called. */
+  shareOf(projectId: string, id: string): Promise<readonly string[]>;
   /** What to put on a call, from memory while it is fresh. Throws connection-bad-credentials, not-found. */
   credential(projectId: string, id: string): Promise<Credential>;
   /** After a 401 with the given generation: the next one, or the same when the 401 is not about its age. One refresh over all nodes. */
@@ -295,10 +296,10 @@ async function deleteIn(
 
 type Calling = Pick<
   Connections,
-  'refresh' | 'client' | 'originOf' | 'credential' | 'renew' | 'markWorking' | 'markBadCredentials'
+  'refresh' | 'client' | 'shareOf' | 'credential' | 'renew' | 'markWorking' | 'markBadCredentials'
 >;
 
-function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling {
+function calling({ ground, catalog }: FlowDeps, keeper: Keeper, budget: Budget): Calling {
   return {
     async refresh(projectId, id, when, groupRef) {
       await record(ground.database, {
@@ -326,7 +327,10 @@ function calling({ ground }: FlowDeps, keeper: Keeper, budget: Budget): Calling 
       });
       return { ...client, generation: row.generation };
     },
-    originOf: async (projectId, id) => (await keeper.held([projectId, id])).credential().origin,
+    async shareOf(projectId, id) {
+      const held = await keeper.held([projectId, id]);
+      return shareOf(catalog.get(held.row.provider), held.credential().origin);
+    },
     credential: (projectId, id) => keeper.credential([projectId, id]),
     renew: (projectId, id, generation) => keeper.renew([projectId, id], generation),
     markWorking: (projectId, id) => keeper.markWorking([projectId, id]),

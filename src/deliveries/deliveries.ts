@@ -1,7 +1,7 @@
 import { record } from '../events/index.ts';
 import type { Ground } from '../kit/ground.ts';
 import type { AddressRules } from '../kit/http/address.ts';
-import { createAnnouncer, defineKind, type RegisteredKind } from '../lanes/index.ts';
+import { createAnnouncer, defineKind, type RegisteredKind, type Share } from '../lanes/index.ts';
 import { createDeadLetterCounter } from './dead-letters.ts';
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { deliveryKind, type DeliveryDeps } from './delivery-kind.ts';
@@ -63,7 +63,7 @@ export interface Deliveries {
   /** By id or name; at most two seconds old. */
   findDestination(projectId: string, nameOrId: string): Promise<FoundDestination | undefined>;
   /** What the deliveries of a lane share with others; undefined: it is not the lane of a destination. */
-  shareOf(projectId: string, laneId: string): Promise<string | undefined>;
+  shareOf(projectId: string, laneId: string): Promise<Share | undefined>;
   /** Deliveries that ran out of attempts and are kept, of all projects; counted to a bound. Undefined: it cannot be read now. */
   deadLetters(): Promise<number | undefined>;
   /** Sends a message without records, once and now. */
@@ -146,7 +146,7 @@ function shareFinder(
   return async (projectId, laneId) => {
     if (others.has(laneId)) return undefined;
     const row = await known.find(projectId, laneId);
-    if (row) return `${projectId} ${kinds.get(row.type)?.shareOf(row.metadata) ?? laneId}`;
+    if (row) return [projectId, `${projectId} ${kinds.get(row.type)?.shareOf(row.metadata) ?? laneId}`];
     if (others.size >= mostOthers) others.clear();
     others.add(laneId);
     return undefined;

@@ -136,7 +136,7 @@ export function openDeliveryWorld(
     async work(options) {
       const worker = createWorker(ground, {
         kinds: deliveries.kinds,
-        shareOf: async ({ projectId: project, id }) => (await deliveries.shareOf(project, id)) ?? id,
+        shareOf: async ({ projectId: project, id }) => (await deliveries.shareOf(project, id)) ?? [id],
         pollMs: 50,
         ...options,
       });

@@ -1,9 +1,9 @@
-import { createPool } from './pool.ts';
+import { createPool, type Share } from './pool.ts';
 
 /** A bound on the bytes of large items in memory; small ones are bounded by their number. */
 export interface Bytes {
   /** Waits until `wanted` fit; undefined when the signal was aborted. */
-  reserve(share: string, wanted: number, signal: AbortSignal): Promise<Reserved | undefined>;
+  reserve(share: Share, wanted: number, signal: AbortSignal): Promise<Reserved | undefined>;
 }
 
 export interface Reserved {

@@ -3,6 +3,7 @@ export { createAnnouncer } from './hints.ts';
 export { defineKind, type RegisteredKind } from './jobs.ts';
 export type { End, Gathers, Heard, Kind, Marked, Ran, WorkContext } from './kind.ts';
 export { createNodeLanes, type NodeLane, type NodeLanes } from './node-lane.ts';
+export type { Share } from './pool.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
 export { hurry, hurryAll, hurryWork } from './store/hurry.ts';
 export { firstProject, gathering, markedOrParked, pause, rest, type LaneKey } from './store/lanes.ts';

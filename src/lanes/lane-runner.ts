@@ -8,7 +8,7 @@ import { contextOf } from './context.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import type { Finished, Job } from './jobs.ts';
 import type { WorkContext } from './kind.ts';
-import type { Pool } from './pool.ts';
+import type { Pool, Share } from './pool.ts';
 import type { SharedStatements } from './shared-statements.ts';
 import type { GivenLane, HeldLane } from './store/lanes.ts';
 
@@ -23,8 +23,8 @@ export interface RunnerDeps extends SharedStatements {
   /** Of large items in memory. */
   bytes: Bytes;
   breaker: Breaker;
-  /** What the calls of a lane share with those of others; those of a share stand or fall together. */
-  shareOf(lane: HeldLane): Promise<string>;
+  /** What the calls of a lane share with those of others; those of its last part, a host, stand or fall together. */
+  shareOf(lane: HeldLane): Promise<Share>;
   /** Whether kinds tell what they heard, so that a lane may begin with few calls. */
   startsSlowly: boolean;
   log: Logger;
@@ -60,7 +60,9 @@ interface Holding {
   /** The lane is to be left: its lease is lost, or nothing more is to be taken. */
   leaving: AbortSignal;
   bell: Doorbell;
-  share: string;
+  share: Share;
+  /** The last of it. */
+  host: string;
   since: number;
   movedAt: number;
   /** Of one row there may be two: an attempt whose record is repeated, and the next one. */
@@ -89,7 +91,8 @@ export function runLane({ lane, leaseEndsAt }: Claimed, deps: RunnerDeps): Runni
     cutter,
     leaving: AbortSignal.any([cutter.signal, deps.stopping]),
     bell: createDoorbell(),
-    share: lane.id,
+    share: [lane.id],
+    host: lane.id,
     since: performance.now(),
     movedAt: performance.now(),
     inFlight: new Set(),
@@ -124,7 +127,8 @@ export function runLane({ lane, leaseEndsAt }: Claimed, deps: RunnerDeps): Runni
 async function work(holding: Holding): Promise<void> {
   const { lane, deps, inFlight, bell } = holding;
   // Without an answer it shares with nobody.
-  holding.share = await deps.shareOf(lane).catch(() => lane.id);
+  holding.share = await deps.shareOf(lane).catch((): Share => [lane.id]);
+  holding.host = holding.share.at(-1) ?? lane.id;
   let empty = false;
   for (;;) {
     if (performance.now() >= holding.prepareAt && mayTake(holding)) {
@@ -149,9 +153,9 @@ function isNodes({ lane }: Holding): boolean {
 }
 
 function mostAtOnce(holding: Holding): number {
-  const { lane, deps, share } = holding;
+  const { lane, deps, host } = holding;
   if (isNodes(holding) || !deps.startsSlowly) return deps.itemsPerLane;
-  return deps.breaker.isProbing(share) ? 1 : Math.min(deps.itemsPerLane, deps.breaker.mostOf(lane.id));
+  return deps.breaker.isProbing(host) ? 1 : Math.min(deps.itemsPerLane, deps.breaker.mostOf(lane.id));
 }
 
 function mayTake({ deps, context, since, blockedUntil, takeFailed, rescueFailed }: Holding): boolean {
@@ -182,7 +186,7 @@ async function prepareSome(holding: Holding): Promise<void> {
 async function rescueSome(holding: Holding): Promise<boolean> {
   const { lane, deps, inFlight } = holding;
   // Beside what is sent: a host that rests is asked all the same what became of this.
-  const share = `rescue ${holding.share}`;
+  const share = holding.share.map((name) => `rescue ${name}`);
   const room = await deps.places.acquire(share, 1, deps.itemsPerLane - inFlight.size, holding.leaving);
   if (room === 0) return true;
   const jobs = await deps.rescue({ ...lane, room }).catch((error: unknown): Job[] => {
@@ -201,15 +205,15 @@ async function rescueSome(holding: Holding): Promise<boolean> {
 
 /** Answers whether there was less than asked for, or nothing may be sent now. */
 async function takeSome(holding: Holding): Promise<boolean> {
-  const { lane, deps, share, inFlight, bell } = holding;
+  const { lane, deps, share, host, inFlight, bell } = holding;
   bell.clear();
   const { places, breaker } = deps;
   const wanted = mostAtOnce(holding) - inFlight.size;
   if (wanted <= 0 || rests(holding)) return true;
-  if (!isNodes(holding) && breaker.isProbing(share)) breaker.probe(share, lane.id);
+  if (!isNodes(holding) && breaker.isProbing(host)) breaker.probe(host, lane.id);
   const room = await places.acquire(share, 1, wanted, holding.leaving);
   if (room === 0) {
-    breaker.giveUp(share, lane.id);
+    breaker.giveUp(host, lane.id);
     rests(holding);
     return true;
   }
@@ -219,7 +223,7 @@ async function takeSome(holding: Holding): Promise<boolean> {
     return [];
   });
   places.release(share, room - jobs.length);
-  if (jobs.length === 0) breaker.giveUp(share, lane.id);
+  if (jobs.length === 0) breaker.giveUp(host, lane.id);
   // In the lane of a node that is gone stand things that nobody starts again.
   const how = isNodes(holding) ? 'rescue' : 'run';
   for (const job of jobs) start(holding, job, how, () => places.release(share, 1));
@@ -228,7 +232,7 @@ async function takeSome(holding: Holding): Promise<boolean> {
 
 /** Whether the share has to rest; then the lane waits as long. */
 function rests(holding: Holding): boolean {
-  const restMs = isNodes(holding) ? 0 : holding.deps.breaker.restMs(holding.share);
+  const restMs = isNodes(holding) ? 0 : holding.deps.breaker.restMs(holding.host);
   if (restMs > 0) holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + restMs);
   return restMs > 0;
 }
@@ -307,17 +311,17 @@ async function conclude(holding: Holding, job: Job, finished: Finished): Promise
  * others from trying.
  */
 function note(holding: Holding, { heard }: Pick<Finished, 'heard'>): void {
-  const { deps, share, lane, cutter } = holding;
+  const { deps, share, host, lane, cutter } = holding;
   if (isNodes(holding)) return;
-  if (heard === undefined || cutter.signal.aborted) return deps.breaker.giveUp(share, lane.id);
-  const wasSilent = deps.breaker.isProbing(share);
-  deps.breaker.heard(share, lane.id, heard);
-  const isSilent = deps.breaker.isProbing(share);
+  if (heard === undefined || cutter.signal.aborted) return deps.breaker.giveUp(host, lane.id);
+  const wasSilent = deps.breaker.isProbing(host);
+  deps.breaker.heard(host, lane.id, heard);
+  const isSilent = deps.breaker.isProbing(host);
   // Once when it begins and once when it is over.
-  const about = { projectId: lane.projectId, lane: lane.id, share };
+  const about = { projectId: lane.projectId, lane: lane.id, share: host };
   if (isSilent && !wasSilent) deps.log.warn(about, 'nothing was answered; calls there rest');
   if (wasSilent && !isSilent) deps.log.info(about, 'it is answered again; calls there go on');
-  if (deps.breaker.restMs(share) > 0) deps.places.turnAway(share);
+  if (deps.breaker.restMs(host) > 0) deps.places.turnAway(share);
 }
 
 /** Tried again while the lease holds: a lane that is not given back rests until its lease ends. */

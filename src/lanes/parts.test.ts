@@ -9,40 +9,57 @@ describe('lanes/parts', () => {
   describe('pool', () => {
     it('gives one share two thirds, and leaves something for each other one', async () => {
       const pool = createPool(600);
-      expect(await pool.acquire('a', 1, 600, never)).toBe(400);
-      expect(await pool.acquire('b', 1, 600, never)).toBe(133);
-      expect(await pool.acquire('c', 1, 600, never)).toBe(44);
-      const more = pool.acquire('a', 1, 600, never);
-      pool.release('b', 133);
-      pool.release('c', 44);
-      pool.release('a', 100);
+      expect(await pool.acquire(['a'], 1, 600, never)).toBe(400);
+      expect(await pool.acquire(['b'], 1, 600, never)).toBe(133);
+      expect(await pool.acquire(['c'], 1, 600, never)).toBe(44);
+      const more = pool.acquire(['a'], 1, 600, never);
+      pool.release(['b'], 133);
+      pool.release(['c'], 44);
+      pool.release(['a'], 100);
       expect(await more).toBeGreaterThan(0);
     });
 
     it('shares what is scarce, and keeps nobody waiting behind one who has his part', async () => {
       const pool = createPool(12);
-      expect(await pool.acquire('a', 1, 12, never)).toBe(8);
+      expect(await pool.acquire(['a'], 1, 12, never)).toBe(8);
       let isServed = false;
-      const waiting = pool.acquire('a', 1, 12, never).then(() => (isServed = true));
-      expect(await pool.acquire('b', 1, 12, never)).toBe(2);
-      expect(await pool.acquire('c', 1, 12, never)).toBe(1);
+      const waiting = pool.acquire(['a'], 1, 12, never).then(() => (isServed = true));
+      expect(await pool.acquire(['b'], 1, 12, never)).toBe(2);
+      expect(await pool.acquire(['c'], 1, 12, never)).toBe(1);
       expect(isServed).toBe(false);
-      pool.release('a', 8);
+      pool.release(['a'], 8);
       await waiting;
       expect(isServed).toBe(true);
     });
 
+    it('gives many hosts of one provider two thirds together, and one of them as much of that', async () => {
+      const pool = createPool(600);
+      expect(await pool.acquire(['p', 'p1'], 1, 600, never)).toBe(266);
+      let all = 266;
+      for (let n = 2; n < 200; n += 1) {
+        const leave = new AbortController();
+        const got = pool.acquire(['p', `p${n}`], 1, 600, leave.signal);
+        leave.abort();
+        all += await got;
+      }
+      expect(all).toBe(400);
+      expect(await pool.acquire(['q', 'q1'], 1, 600, never)).toBe(88);
+      const more = pool.acquire(['p', 'p1'], 1, 600, never);
+      pool.release(['p', 'p1'], 266);
+      expect(await more).toBeGreaterThan(0);
+    });
+
     it('lets a waiter leave, or turns all of a share away, and gives what they wait for to the next', async () => {
       const pool = createPool(1);
-      await pool.acquire('a', 1, 1, never);
+      await pool.acquire(['a'], 1, 1, never);
       const leaving = new AbortController();
-      const left = pool.acquire('b', 1, 1, leaving.signal);
-      const sent = pool.acquire('c', 1, 1, never);
-      const next = pool.acquire('d', 1, 1, never);
+      const left = pool.acquire(['b'], 1, 1, leaving.signal);
+      const sent = pool.acquire(['c'], 1, 1, never);
+      const next = pool.acquire(['d'], 1, 1, never);
       leaving.abort();
-      pool.turnAway('c');
+      pool.turnAway(['c']);
       expect([await left, await sent]).toEqual([0, 0]);
-      pool.release('a', 1);
+      pool.release(['a'], 1);
       expect(await next).toBe(1);
     });
   });

@@ -1,20 +1,26 @@
+/**
+ * What must not starve others, from the widest to the narrowest: a provider and one of its hosts. Each has its part of what is there for
+ * the one before.
+ */
+export type Share = readonly string[];
+
 /** A bound on what is in use at once, over shares that must not starve one another. */
 export interface Pool {
   /** Waits for at least `least` and takes at most `most`. Zero when the signal was aborted or the share was turned away. */
-  acquire(share: string, least: number, most: number, signal: AbortSignal): Promise<number>;
-  release(share: string, count: number): void;
+  acquire(share: Share, least: number, most: number, signal: AbortSignal): Promise<number>;
+  release(share: Share, count: number): void;
   /** Whoever waits for this share gets nothing. */
-  turnAway(share: string): void;
+  turnAway(share: Share): void;
 }
 
 interface Waiter {
-  share: string;
+  share: Share;
   least: number;
   most: number;
   resolve(count: number): void;
 }
 
-/** A share may have twice what is free: one alone two thirds of all, and beside any number of others something is left. */
+/** One may have twice what is free: alone two thirds of all, and beside any number of others something is left. */
 const timesFree = 2;
 
 export function createPool(total: number): Pool {
@@ -27,14 +33,14 @@ export function createPool(total: number): Pool {
     const waiting = queue;
     queue = [];
     waiting.forEach((waiter, at) => {
-      const has = used.get(waiter.share) ?? 0;
+      const has = waiter.share.map((name) => used.get(name) ?? 0);
       const count = roomOf(waiter, has, free, waiting.length - at);
       if (count < waiter.least) {
         queue.push(waiter);
         return;
       }
       free -= count;
-      used.set(waiter.share, has + count);
+      use(used, waiter.share, count);
       waiter.resolve(count);
     });
   }
@@ -64,23 +70,32 @@ export function createPool(total: number): Pool {
     release(share, count) {
       if (count <= 0) return;
       free += count;
-      const left = (used.get(share) ?? 0) - count;
-      if (left > 0) used.set(share, left);
-      else used.delete(share);
+      use(used, share, -count);
       serve();
     },
     turnAway(share) {
-      const gone = queue.filter((waiter) => waiter.share === share);
-      queue = queue.filter((waiter) => waiter.share !== share);
+      const gone = queue.filter((waiter) => waiter.share.at(-1) === share.at(-1));
+      queue = queue.filter((waiter) => !gone.includes(waiter));
       for (const waiter of gone) waiter.resolve(0);
     },
   };
 }
 
-/** How much a waiter may take that is one of so many and whose share has some already. */
-function roomOf({ least, most }: Waiter, has: number, free: number, waiting: number): number {
-  const room = Math.floor((timesFree * free - has) / (1 + timesFree));
-  const allowed = has === 0 ? Math.max(room, Math.min(free, least)) : room;
+function use(used: Map<string, number>, share: Share, count: number): void {
+  for (const name of share) {
+    const left = (used.get(name) ?? 0) + count;
+    if (left > 0) used.set(name, left);
+    else used.delete(name);
+  }
+}
+
+/** How much a waiter may take that is one of so many and whose share `has` some already, in the same order. */
+function roomOf({ least, most }: Waiter, has: readonly number[], free: number, waiting: number): number {
+  let allowed = free;
+  for (const some of has) {
+    const room = Math.floor((timesFree * allowed - some) / (1 + timesFree));
+    allowed = some === 0 ? Math.max(room, Math.min(allowed, least)) : room;
+  }
   // What is scarce is shared out: nobody takes all of it while others wait.
   const fair = Math.max(least, Math.floor(free / waiting));
   return Math.min(most, allowed, fair);

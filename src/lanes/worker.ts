@@ -9,7 +9,7 @@ import { hurryKind } from './hurry-kind.ts';
 import { defineKind, loaderOf, type RegisteredKind } from './jobs.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
 import { createRunningLanes, type RunningLanes } from './running-lanes.ts';
-import { createPool } from './pool.ts';
+import { createPool, type Share } from './pool.ts';
 import { shareStatements } from './shared-statements.ts';
 import { extend, firstProject, fold, giveBack, plain, type Gathering } from './store/lanes.ts';
 import { giveBackUnmarked } from './store/work.ts';
@@ -19,10 +19,10 @@ export interface WorkerOptions {
   /** What this node can do; at most one of them gathers. */
   kinds: readonly RegisteredKind[];
   /**
-   * What the calls of a lane share with those of other lanes, such as their host; by itself a lane shares with nobody. With it,
-   * a lane begins with few calls at once: its kinds tell what they heard.
+   * What the calls of a lane share with those of other lanes, such as their host, last; by itself a lane shares with nobody. With
+   * it, a lane begins with few calls at once: its kinds tell what they heard.
    */
-  shareOf?: (lane: { projectId: string; id: string }) => Promise<string>;
+  shareOf?: (lane: { projectId: string; id: string }) => Promise<Share>;
   /** How long a claim holds without renewal; a dead node's work is taken over after it. */
   leaseMs?: number;
   /** Looks for work this often when nobody announces any; at most 2 s. */
@@ -150,7 +150,7 @@ function createState(ground: Ground, options: WorkerOptions): State {
     bytes: createBytes(settings.bytesInMemory),
     breaker: createBreaker(),
     startsSlowly: shareOf !== undefined,
-    shareOf: async (lane) => (lane.kind === 'node' ? lane.id : ((await shareOf?.(lane)) ?? lane.id)),
+    shareOf: async (lane) => (lane.kind === 'node' ? [lane.id] : ((await shareOf?.(lane)) ?? [lane.id])),
     log,
     shouldYield: (heldMs) => state.full && heldMs > settings.sliceMs,
     stopping: stopping.signal,

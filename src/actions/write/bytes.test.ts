@@ -96,10 +96,10 @@ describe('write/bytes', () => {
 
   it('lets one that is larger than its part through, and the small ones pass beside it', async () => {
     const bytes = createBytes(8 * mebibyte);
-    const large = await bytes.reserve('a', 100 * mebibyte, never);
+    const large = await bytes.reserve(['a'], 100 * mebibyte, never);
     expect(large).toBeDefined();
-    expect(await bytes.reserve('b', mebibyte, never)).toBeDefined();
-    const others = await Promise.all(['b', 'c'].map((share) => bytes.reserve(share, 50 * mebibyte, never)));
+    expect(await bytes.reserve(['b'], mebibyte, never)).toBeDefined();
+    const others = await Promise.all(['b', 'c'].map((share) => bytes.reserve([share], 50 * mebibyte, never)));
     expect(others.every(Boolean)).toBe(true);
   });
 });

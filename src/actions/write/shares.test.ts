@@ -56,8 +56,8 @@ describe('write/shares', () => {
   });
   async function work(
     write: Sender,
-    shareOf?: (laneId: string) => string,
-    database: Database = test.database,
+    shareOf?: (laneId: string) => string[],
+    { database = test.database, ...settings }: { database?: Database; maxConcurrentItems?: number } = {},
   ): Promise<void> {
     const worker = createWorker(
       { ...groundOf(database), log },
@@ -65,6 +65,7 @@ describe('write/shares', () => {
         sender: write,
         pollMs: 200,
         retryPolicy: { baseMs: 20, random: () => 0.5 },
+        ...settings,
         ...(shareOf ? { shareOf: ({ id }) => Promise.resolve(shareOf(id)) } : {}),
       },
     );
@@ -73,7 +74,11 @@ describe('write/shares', () => {
   }
   const queue = (laneId: string, times = 1) =>
     Promise.all(Array.from({ length: times }, () => operations.acceptQueued(intake({ laneId }))));
-  const hostOf = (laneId: string): string => (hanging.has(laneId) ? 'hangs.example' : 'other.example');
+  const hostOf = (laneId: string): string[] => [hanging.has(laneId) ? 'hangs.example' : 'other.example'];
+  const providerOf = (laneId: string): string[] => [
+    hanging.has(laneId) ? 'hanging' : 'other',
+    `${laneId}.example`,
+  ];
 
   /** Hangs until it is aborted, as a call does whose provider says nothing. */
   function untilAborted(item: WorkItem, signal: AbortSignal): Promise<ItemResult> {
@@ -96,12 +101,13 @@ describe('write/shares', () => {
   };
 
   it.each([
-    ['one host', hostOf, 40],
-    ['one host, more of them than lanes are worked on at once', hostOf, 250],
-    ['hosts of their own', (laneId: string) => laneId, 120],
+    ['one host', hostOf, 40, 600],
+    ['one host, more of them than lanes are worked on at once', hostOf, 250, 600],
+    ['hosts of their own', (laneId: string): string[] => [laneId], 120, 600],
+    ['more hosts of one provider than there are places', providerOf, 120, 60],
   ])(
     'a hundred and more calls that hang at %s delay nobody else',
-    async (_what, shareOf, lanes) => {
+    async (_what, shareOf, lanes, places) => {
       let started = 0;
       const handler: Sender = {
         send: async (item, { signal }) => {
@@ -110,12 +116,12 @@ describe('write/shares', () => {
           return untilAborted(item, signal);
         },
       };
-      await work(handler, shareOf);
+      await work(handler, shareOf, { maxConcurrentItems: places });
       await doneIn(randomUUID());
       const alone = await doneIn(randomUUID());
       for (let n = 0; n < lanes; n += 1) hanging.add(randomUUID());
       await Promise.all([...hanging].map((laneId) => queue(laneId, 10)));
-      await until('they hang', () => started >= Math.min(lanes, 100), 20_000);
+      await until('they hang', () => started >= Math.min(lanes, 100, places / 2), 20_000);
       await sleep(2_500);
       for (let times = 0; times < 3; times += 1)
         expect(await doneIn(randomUUID())).toBeLessThan(1_000 + 3 * alone);
@@ -141,7 +147,7 @@ describe('write/shares', () => {
           return answers ? { ...applied(item), heard: 'answer' as const } : silence(item);
         },
       },
-      () => 'hangs.example',
+      () => ['hangs.example'],
     );
     const lanes = Array.from({ length: 10 }, () => randomUUID());
     await Promise.all(lanes.map((laneId) => queue(laneId, 20)));
@@ -178,8 +184,8 @@ describe('write/shares', () => {
         send: async (item) =>
           answers ? { ...applied(item), heard: 'answer' } : { ...failed(item, false), heard: 'silence' },
       },
-      () => 'hangs.example',
-      database,
+      () => ['hangs.example'],
+      { database },
     );
     await Promise.all(Array.from({ length: 5 }, () => queue(randomUUID())));
     await until('the host rests', () => told.length === 1);

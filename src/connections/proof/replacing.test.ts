@@ -106,6 +106,6 @@ describe('connections/proof/replacing', () => {
     expect(await bring('known', 'knowngood-1')).toMatchObject({
       json: { id, status: 'created', providerMetadata: { cloudId: { value: 'cloud-acme' } } },
     });
-    await expect(harness.connections.originOf(harness.projectId, id)).resolves.toBe(provider.url);
+    await expect(harness.connections.shareOf(harness.projectId, id)).resolves.toEqual([provider.url]);
   });
 });
