@@ -1,4 +1,5 @@
 import type { Heard } from './kind.ts';
+import { remember } from './remember.ts';
 
 /**
  * Lets those rest that only ever time out. `share` is what stands or falls together, such as the host of a provider; `lane`
@@ -24,7 +25,6 @@ const toTrip = 5;
 const restOf = { baseMs: 1_000, capMs: 60_000 };
 /** While one finds out, the others look again after this long. */
 const probeMs = 2_000;
-const remembered = 10_000;
 
 interface Condition {
   /** Silences since the last answer. */
@@ -75,12 +75,4 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
     },
     mostOf: (lane) => mosts.get(lane) ?? slowStart,
   };
-}
-
-/** The oldest is forgotten first. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.keys().next().value;
-  if (map.size > remembered && oldest !== undefined) map.delete(oldest);
 }

@@ -9,17 +9,23 @@ import { createDoorbell, type Doorbell } from './doorbell.ts';
 import type { Finished, Job } from './jobs.ts';
 import type { WorkContext } from './kind.ts';
 import type { Pool, Share } from './pool.ts';
+import type { Returns } from './returns.ts';
 import type { SharedStatements } from './shared-statements.ts';
 import type { GivenLane, HeldLane } from './store/lanes.ts';
 
 /** Between two looks at what gathers, so that a stream of acceptances does not become one of looks. */
 const preparePauseMs = 50;
 
+/** A lane that finds no place for so long goes back: thousands that wait for one host would keep all others from being claimed. */
+const placeWithinMs = 1_000;
+
 /** What a runner needs of its worker; takes and give-backs of all lanes share statements. */
 export interface RunnerDeps extends SharedStatements {
   giveBackUnmarked(lane: GivenLane, except: readonly string[]): Promise<void>;
   /** Of what runs at once. */
   places: Pool;
+  /** Of lanes that found no place. */
+  returns: Returns;
   /** Of large items in memory. */
   bytes: Bytes;
   breaker: Breaker;
@@ -178,7 +184,7 @@ async function prepareSome(holding: Holding): Promise<void> {
     holding.prepareAt = performance.now() + (prepared > 0 ? preparePauseMs : deps.pollMs);
   } catch (error) {
     deps.log.warn({ err: error, lane: lane.id }, 'what gathers could not be made work; the lane goes back');
-    holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + 1_000);
+    block(holding, 1_000);
   }
 }
 
@@ -207,16 +213,17 @@ async function rescueSome(holding: Holding): Promise<boolean> {
 async function takeSome(holding: Holding): Promise<boolean> {
   const { lane, deps, share, host, inFlight, bell } = holding;
   bell.clear();
-  const { places, breaker } = deps;
+  const { places, breaker, returns } = deps;
   const wanted = mostAtOnce(holding) - inFlight.size;
   if (wanted <= 0 || rests(holding)) return true;
   if (!isNodes(holding) && breaker.isProbing(host)) breaker.probe(host, lane.id);
-  const room = await places.acquire(share, 1, wanted, holding.leaving);
+  const room = await places.acquire(share, 1, wanted, holding.leaving, placeWithinMs);
   if (room === 0) {
     breaker.giveUp(host, lane.id);
-    rests(holding);
+    if (!rests(holding) && !holding.leaving.aborted) block(holding, returns.inMs(lane.id));
     return true;
   }
+  returns.found(lane.id);
   const jobs = await deps.take({ ...lane, room }).catch((error: unknown): Job[] => {
     deps.log.warn({ err: error, lane: lane.id }, 'taking items failed; the lane goes back');
     holding.takeFailed = true;
@@ -233,8 +240,13 @@ async function takeSome(holding: Holding): Promise<boolean> {
 /** Whether the share has to rest; then the lane waits as long. */
 function rests(holding: Holding): boolean {
   const restMs = isNodes(holding) ? 0 : holding.deps.breaker.restMs(holding.host);
-  if (restMs > 0) holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + restMs);
+  if (restMs > 0) block(holding, restMs);
   return restMs > 0;
+}
+
+/** Nothing more of the lane is taken for so long. */
+function block(holding: Holding, forMs: number): void {
+  holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + forMs);
 }
 
 /** What is done with a job: an attempt, or finding out what became of one. */
@@ -300,8 +312,7 @@ async function conclude(holding: Holding, job: Job, finished: Finished): Promise
   const { deps, cutter } = holding;
   note(holding, finished);
   const { laneWaitsMs } = finished;
-  if (laneWaitsMs !== undefined)
-    holding.blockedUntil = Math.max(holding.blockedUntil, performance.now() + laneWaitsMs);
+  if (laneWaitsMs !== undefined) block(holding, laneWaitsMs);
   const kept = await finished.record(cutter.signal);
   if (!kept) deps.log.warn(job.about, 'an outcome came after the lease was lost and was refused');
 }

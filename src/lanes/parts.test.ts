@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createBreaker } from './breaker.ts';
 import { createDoorbell } from './doorbell.ts';
 import { createPool } from './pool.ts';
+import { createReturns } from './returns.ts';
 
 const never = new AbortController().signal;
 
@@ -49,6 +50,14 @@ describe('lanes/parts', () => {
       expect(await more).toBeGreaterThan(0);
     });
 
+    it('lets a waiter go that found nothing within its time', async () => {
+      const pool = createPool(1);
+      await pool.acquire(['a'], 1, 1, never);
+      expect(await pool.acquire(['b'], 1, 1, never, 10)).toBe(0);
+      pool.release(['a'], 1);
+      expect(await pool.acquire(['c'], 1, 1, never)).toBe(1);
+    });
+
     it('lets a waiter leave, or turns all of a share away, and gives what they wait for to the next', async () => {
       const pool = createPool(1);
       await pool.acquire(['a'], 1, 1, never);
@@ -62,6 +71,16 @@ describe('lanes/parts', () => {
       pool.release(['a'], 1);
       expect(await next).toBe(1);
     });
+  });
+
+  it('lets a lane that finds no place come back later each time, within a minute, until it finds one', () => {
+    const returns = createReturns();
+    const next = (): number => returns.inMs('lane');
+    expect([next(), next(), next()]).toEqual([1_000, 2_000, 4_000]);
+    expect(returns.inMs('other')).toBe(1_000);
+    expect(Array.from({ length: 2_000 }, next).at(-1)).toBe(60_000);
+    returns.found('lane');
+    expect(next()).toBe(1_000);
   });
 
   describe('breaker', () => {

@@ -6,8 +6,11 @@ export type Share = readonly string[];
 
 /** A bound on what is in use at once, over shares that must not starve one another. */
 export interface Pool {
-  /** Waits for at least `least` and takes at most `most`. Zero when the signal was aborted or the share was turned away. */
-  acquire(share: Share, least: number, most: number, signal: AbortSignal): Promise<number>;
+  /**
+   * Waits for at least `least`, no longer than `withinMs`, and takes at most `most`. Zero when there was no room, the signal was
+   * aborted, or the share was turned away.
+   */
+  acquire(share: Share, least: number, most: number, signal: AbortSignal, withinMs?: number): Promise<number>;
   release(share: Share, count: number): void;
   /** Whoever waits for this share gets nothing. */
   turnAway(share: Share): void;
@@ -46,25 +49,28 @@ export function createPool(total: number): Pool {
   }
 
   return {
-    acquire(share, least, most, signal) {
+    acquire(share, least, most, signal, withinMs) {
       if (signal.aborted) return Promise.resolve(0);
       return new Promise((resolve) => {
+        let timer: NodeJS.Timeout | undefined;
         const waiter: Waiter = {
           share,
           least,
           most,
           resolve(count) {
+            clearTimeout(timer);
             signal.removeEventListener('abort', leave);
             resolve(count);
           },
         };
         const leave = (): void => {
           queue = queue.filter((other) => other !== waiter);
-          resolve(0);
+          waiter.resolve(0);
         };
         signal.addEventListener('abort', leave, { once: true });
         queue.push(waiter);
         serve();
+        if (withinMs !== undefined && queue.includes(waiter)) timer = setTimeout(leave, withinMs);
       });
     },
     release(share, count) {

@@ -10,6 +10,7 @@ import { defineKind, loaderOf, type RegisteredKind } from './jobs.ts';
 import { runLane, type RunnerDeps, type RunningLane } from './lane-runner.ts';
 import { createRunningLanes, type RunningLanes } from './running-lanes.ts';
 import { createPool, type Share } from './pool.ts';
+import { createReturns } from './returns.ts';
 import { shareStatements } from './shared-statements.ts';
 import { extend, firstProject, fold, giveBack, plain, type Gathering } from './store/lanes.ts';
 import { giveBackUnmarked } from './store/work.ts';
@@ -148,6 +149,7 @@ function createState(ground: Ground, options: WorkerOptions): State {
     giveBackUnmarked: (lane, except) => giveBackUnmarked(database, lane, except, gathers?.statements),
     places: createPool(settings.maxConcurrentItems),
     bytes: createBytes(settings.bytesInMemory),
+    returns: createReturns(),
     breaker: createBreaker(),
     startsSlowly: shareOf !== undefined,
     shareOf: async (lane) => (lane.kind === 'node' ? [lane.id] : ((await shareOf?.(lane)) ?? [lane.id])),

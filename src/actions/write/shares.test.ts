@@ -57,7 +57,10 @@ describe('write/shares', () => {
   async function work(
     write: Sender,
     shareOf?: (laneId: string) => string[],
-    { database = test.database, ...settings }: { database?: Database; maxConcurrentItems?: number } = {},
+    {
+      database = test.database,
+      ...settings
+    }: { database?: Database; maxConcurrentItems?: number; maxLanes?: number } = {},
   ): Promise<void> {
     const worker = createWorker(
       { ...groundOf(database), log },
@@ -130,6 +133,27 @@ describe('write/shares', () => {
     },
     60_000,
   );
+
+  it('lanes that find no place keep no other from being claimed, and rest', async () => {
+    let started = 0;
+    const handler: Sender = {
+      send: async (item, { signal }) => {
+        if (!hanging.has(item.laneId)) return applied(item);
+        started += 1;
+        return untilAborted(item, signal);
+      },
+    };
+    // 200 lanes are held at the most.
+    await work(handler, hostOf, { maxConcurrentItems: 30, maxLanes: 20 });
+    for (let n = 0; n < 260; n += 1) hanging.add(randomUUID());
+    await Promise.all([...hanging].map((laneId) => queue(laneId)));
+    await until('they hang', () => started >= 20);
+    for (let times = 0; times < 3; times += 1) await doneIn(randomUUID());
+    expect(started).toBe(20);
+    expect(await count(test.database, 'lane WHERE lease IS NULL AND not_before > svc_now()')).toBeGreaterThan(
+      0,
+    );
+  }, 90_000);
 
   it('a host that only times out is tried by one call at a time, and what waits for it spends no attempt', async () => {
     let sent = 0;
