@@ -1,9 +1,11 @@
-import { createPool, type Share } from './pool.ts';
+import { createPool, type Pool, type Share } from './pool.ts';
 
 /** A bound on the bytes of large items in memory; small ones are bounded by their number. */
 export interface Bytes {
   /** Waits until `wanted` fit; undefined when the signal was aborted. */
   reserve(share: Share, wanted: number, signal: AbortSignal): Promise<Reserved | undefined>;
+  /** Without waiting; undefined when there is no room. */
+  tryReserve(share: Share, wanted: number): Reserved | undefined;
 }
 
 export interface Reserved {
@@ -17,16 +19,17 @@ const largeAtOnce = 4;
 export function createBytes(total: number): Bytes {
   const pool = createPool(total);
   const large = createPool(largeAtOnce);
+  const placeOf = (wanted: number): [Pool, number] =>
+    wanted > total * largeFrom ? [large, 1] : [pool, Math.max(1, wanted)];
   return {
     async reserve(share, wanted, signal) {
-      const isLarge = wanted > total * largeFrom;
-      const granted = isLarge
-        ? await large.acquire(share, 1, 1, signal)
-        : await pool.acquire(share, wanted, wanted, signal);
-      if (granted === 0) return undefined;
-      return {
-        release: () => (isLarge ? large.release(share, 1) : pool.release(share, wanted)),
-      };
+      const [from, count] = placeOf(wanted);
+      const granted = await from.acquire(share, count, count, signal);
+      return granted === 0 ? undefined : { release: () => from.release(share, count) };
+    },
+    tryReserve(share, wanted) {
+      const [from, count] = placeOf(wanted);
+      return from.tryAcquire(share, count) ? { release: () => from.release(share, count) } : undefined;
     },
   };
 }

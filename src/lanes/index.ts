@@ -1,3 +1,4 @@
+export { createBytes, type Bytes } from './bytes.ts';
 export { contextOf } from './context.ts';
 export { createAnnouncer } from './hints.ts';
 export { defineKind, type RegisteredKind } from './jobs.ts';

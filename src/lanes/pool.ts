@@ -11,15 +11,20 @@ export interface Pool {
    * aborted, or the share was turned away.
    */
   acquire(share: Share, least: number, most: number, signal: AbortSignal, withinMs?: number): Promise<number>;
+  /** Without waiting: whether there was room for all of it. */
+  tryAcquire(share: Share, count: number): boolean;
   release(share: Share, count: number): void;
   /** Whoever waits for this share gets nothing. */
   turnAway(share: Share): void;
 }
 
-interface Waiter {
+interface Wish {
   share: Share;
   least: number;
   most: number;
+}
+
+interface Waiter extends Wish {
   resolve(count: number): void;
 }
 
@@ -31,20 +36,24 @@ export function createPool(total: number): Pool {
   let free = total;
   let queue: Waiter[] = [];
 
+  /** Zero where there is no room. */
+  function grant(wish: Wish, waiting: number): number {
+    const has = wish.share.map((name) => used.get(name) ?? 0);
+    const count = roomOf(wish, has, free, waiting);
+    if (count < wish.least) return 0;
+    free -= count;
+    use(used, wish.share, count);
+    return count;
+  }
+
   function serve(): void {
     if (queue.length === 0) return;
     const waiting = queue;
     queue = [];
     waiting.forEach((waiter, at) => {
-      const has = waiter.share.map((name) => used.get(name) ?? 0);
-      const count = roomOf(waiter, has, free, waiting.length - at);
-      if (count < waiter.least) {
-        queue.push(waiter);
-        return;
-      }
-      free -= count;
-      use(used, waiter.share, count);
-      waiter.resolve(count);
+      const count = grant(waiter, waiting.length - at);
+      if (count > 0) waiter.resolve(count);
+      else queue.push(waiter);
     });
   }
 
@@ -52,27 +61,25 @@ export function createPool(total: number): Pool {
     acquire(share, least, most, signal, withinMs) {
       if (signal.aborted) return Promise.resolve(0);
       return new Promise((resolve) => {
-        let timer: NodeJS.Timeout | undefined;
+        const leave = (): void => {
+          queue = queue.filter((other) => other !== waiter);
+          waiter.resolve(0);
+        };
+        const stay = leaving(leave, signal, withinMs);
         const waiter: Waiter = {
           share,
           least,
           most,
           resolve(count) {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', leave);
+            stay();
             resolve(count);
           },
         };
-        const leave = (): void => {
-          queue = queue.filter((other) => other !== waiter);
-          waiter.resolve(0);
-        };
-        signal.addEventListener('abort', leave, { once: true });
         queue.push(waiter);
         serve();
-        if (withinMs !== undefined && queue.includes(waiter)) timer = setTimeout(leave, withinMs);
       });
     },
+    tryAcquire: (share, count) => grant({ share, least: count, most: count }, 1) > 0,
     release(share, count) {
       if (count <= 0) return;
       free += count;
@@ -87,6 +94,16 @@ export function createPool(total: number): Pool {
   };
 }
 
+/** Leaves when the signal is aborted, or after a time, unless what it answers is called before. */
+function leaving(leave: () => void, signal: AbortSignal, afterMs: number | undefined): () => void {
+  const timer = afterMs === undefined ? undefined : setTimeout(leave, afterMs);
+  signal.addEventListener('abort', leave, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', leave);
+  };
+}
+
 function use(used: Map<string, number>, share: Share, count: number): void {
   for (const name of share) {
     const left = (used.get(name) ?? 0) + count;
@@ -96,7 +113,7 @@ function use(used: Map<string, number>, share: Share, count: number): void {
 }
 
 /** How much a waiter may take that is one of so many and whose share `has` some already, in the same order. */
-function roomOf({ least, most }: Waiter, has: readonly number[], free: number, waiting: number): number {
+function roomOf({ least, most }: Wish, has: readonly number[], free: number, waiting: number): number {
   let allowed = free;
   for (const some of has) {
     const room = Math.floor((timesFree * allowed - some) / (1 + timesFree));

@@ -94,6 +94,39 @@ describe('write/bytes', () => {
     expect(await count(test.database, "operation WHERE status = 'success' AND attempts = 1")).toBe(25);
   }, 60_000);
 
+  it('takes a synchronous write only while those under way leave room, and leaves some to others', async () => {
+    const node = createNode(groundOf(test.database), { bytesInFlight: 9 * mebibyte });
+    const answering = Promise.withResolvers<void>();
+    const sent: string[] = [];
+    const perform = (installationId: string, provider: string) => {
+      const records = [{ fields: { note: 'x'.repeat(mebibyte) } }];
+      return node.perform(intake({ installationId, request: { provider }, records }), async () => {
+        sent.push(installationId);
+        await answering.promise;
+        return [{ kind: 'applied' }];
+      });
+    };
+    const [slow, beside, other] = [randomUUID(), randomUUID(), randomUUID()];
+    const all = [
+      ...Array.from({ length: 20 }, () => perform(slow, 'slow')),
+      ...Array.from({ length: 20 }, () => perform(beside, 'slow')),
+      perform(other, 'other'),
+    ];
+    try {
+      const codes = all.map((each) => each.catch((error: { code: string }) => error.code));
+      expect(await Promise.race(codes)).toBe('overloaded');
+      await until('the others are sent', () => sent.length >= 4);
+      expect(sent.toSorted()).toEqual([slow, slow, beside, other].toSorted());
+      expect(await count(test.database, 'operation')).toBe(4);
+      answering.resolve();
+      expect((await Promise.all(codes)).filter((code) => code !== 'overloaded')).toHaveLength(4);
+      expect(await perform(slow, 'slow')).toMatchObject({ recorded: true });
+    } finally {
+      answering.resolve();
+      await node.close();
+    }
+  });
+
   it('lets one that is larger than its part through, and the small ones pass beside it', async () => {
     const bytes = createBytes(8 * mebibyte);
     const large = await bytes.reserve(['a'], 100 * mebibyte, never);

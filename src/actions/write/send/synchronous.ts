@@ -1,6 +1,7 @@
 import type { Ground } from '../../../kit/ground.ts';
+import { problem, type Problem } from '../../../kit/problem.ts';
 import { sleep } from '../../../kit/retry.ts';
-import { createNodeLanes, createRecorder, type WorkContext } from '../../../lanes/index.ts';
+import { createBytes, createNodeLanes, createRecorder, type WorkContext } from '../../../lanes/index.ts';
 import type { Answer, EarlierUse, Operations, Settlement, WorkItem } from '../../../operations/index.ts';
 import type { RecordOutcome } from '../../../providers/index.ts';
 import { acceptMarked, takeBackUnsent, type Accepting, type MarkedIntake } from '../accept/accept.ts';
@@ -8,6 +9,7 @@ import { plainer } from '../record/plainer.ts';
 import { recordMarked, type Recording } from '../record/record.ts';
 import { brokeOff } from '../record/settle.ts';
 import { endStray } from '../accept/stray.ts';
+import { weigh } from './weight.ts';
 
 /** Sends a synchronous write. Called once, after the mark is committed. */
 export type Send = (item: WorkItem, context: WorkContext) => Promise<readonly RecordOutcome[]>;
@@ -28,7 +30,7 @@ export interface Performed {
 export interface SynchronousWrites {
   /**
    * Commits the write as started, sends it once, and records what became of it. It waits a while for those of
-   * its record that were accepted before. Rejects, with nothing sent, when it could not be committed or has no turn; never
+   * its record that were accepted before. Rejects, with nothing sent, when there is no room for it, or it could not be committed or has no turn; never
    * rejects for what `send` does. `answerOf` is asked once, if the intake has a key.
    */
   perform: (intake: MarkedIntake, send: Send, answerOf?: AnswerOf) => Promise<Performed>;
@@ -41,10 +43,13 @@ export interface SynchronousOptions {
   leaseMs?: number;
   /** How long a write waits for those of its record that were accepted before it. */
   waitForTurnMs?: number;
+  /** Of the records of writes under way. */
+  bytesInFlight?: number;
 }
 
 const defaultLeaseMs = 60_000;
 const defaultWaitForTurnMs = 10_000;
+const defaultBytesInFlight = 128 * 1024 * 1024;
 /** For recording what was aborted at the deadline of a close. */
 const graceMs = 1_500;
 
@@ -54,7 +59,11 @@ type Node = Accepting & Recording;
 export function createSynchronousWrites(
   { database, log }: Pick<Ground, 'database' | 'log'>,
   operations: Operations,
-  { leaseMs = defaultLeaseMs, waitForTurnMs = defaultWaitForTurnMs }: SynchronousOptions = {},
+  {
+    leaseMs = defaultLeaseMs,
+    waitForTurnMs = defaultWaitForTurnMs,
+    bytesInFlight = defaultBytesInFlight,
+  }: SynchronousOptions = {},
 ): SynchronousWrites {
   const { ends } = operations;
   const lookAfter = endStray.bind(undefined, { database, log, ends });
@@ -63,9 +72,12 @@ export function createSynchronousWrites(
   const closing = new AbortController();
   const node = { database, operations, lanes, recorder, leaseMs, waitForTurnMs, closing: closing.signal };
   const performing = new Set<Promise<unknown>>();
+  const bytes = createBytes(bytesInFlight);
   return {
-    perform(intake, send, answerOf) {
-      const performed = perform(node, intake, send, answerOf);
+    async perform(intake, send, answerOf) {
+      const reserved = bytes.tryReserve(shareOf(intake), weigh(intake.records));
+      if (!reserved) throw noRoom();
+      const performed = perform(node, intake, send, answerOf).finally(() => reserved.release());
       const settled = performed.catch(() => undefined).finally(() => performing.delete(settled));
       performing.add(settled);
       return performed;
@@ -84,6 +96,18 @@ export function createSynchronousWrites(
         .catch((error: unknown) => log.warn({ err: error }, 'this node’s lanes were not given back'));
     },
   };
+}
+
+/** Whoever is slow to answer one installation leaves room for others of the provider, of the project and of the node. */
+function shareOf({ projectId, installationId, request }: MarkedIntake): string[] {
+  return [projectId, `${projectId} ${String(request.provider)}`, installationId];
+}
+
+function noRoom(): Problem {
+  return problem('overloaded', {
+    detail: 'The synchronous writes under way fill the memory that this node has for them; nothing was done.',
+    retryAfterSeconds: 2,
+  });
 }
 
 /** Accept, send, record: two commits in all. */

@@ -11,7 +11,7 @@ export function weightOf({ fields }: Pick<PlannedRecord, 'fields'>): number {
   return weigh(fields);
 }
 
-function weigh(value: unknown): number {
+export function weigh(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 8;
   let sum = 0;
