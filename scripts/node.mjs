@@ -45,6 +45,8 @@ if (existsSync(join(root, 'package-lock.json')) && !existsSync(modules)) {
   process.exit(1);
 } else if (isNewEnough(process.versions.node)) {
   nodeModule.enableCompileCache?.();
+  // Half of these threads look names up (src/kit/http/lookups.ts). An older Node has begun its threads by now, and takes the variable from outside only.
+  if (Number(process.versions.node.split('.')[0]) >= 24) process.env.UV_THREADPOOL_SIZE ??= '16';
   process.argv.splice(1, 2, file);
   await import(pathToFileURL(resolve(file)).href);
 } else if (pinned) {

@@ -1,10 +1,11 @@
-import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { lookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { callbackify } from 'node:util';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { isPublicAddress, type AddressRules } from './address.ts';
 import { isTracing } from '../trace.ts';
+import { createLookups, limitsOf, type Resolve } from './lookups.ts';
 import { tracedCalls } from './traced-calls.ts';
 import { openTunnel, type TunnelOptions } from './tunnel.ts';
 
@@ -22,13 +23,6 @@ export interface EgressOptions {
   /** Called for each connection that fails; callers never see the address. */
   onFailure?: (error: Error, host: string) => void;
 }
-
-/** Tells all addresses of a name, as dns.lookup does with `all`. */
-export type Resolve = (
-  hostname: string,
-  options: LookupOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 interface Dialers {
   web: buildConnector.connector;
@@ -56,8 +50,11 @@ export class EgressRefused extends Error {
 const webPorts = [80, 443];
 /** Hosted databases listen anywhere above the ports that the system's own services have. */
 const firstDatabasePort = 1_024;
-const systemResolve: Resolve = (hostname, options, callback) =>
-  lookup(hostname, { ...options, all: true }, callback);
+/** Of this process, whose threads they share (scripts/node.mjs). The hosts file counts. */
+const systemResolve = createLookups(
+  (hostname, options, callback) => lookup(hostname, { ...options, all: true }, callback),
+  limitsOf(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4)),
+);
 const dialers = new WeakMap<Dispatcher, Dialers>();
 const connectFailures = new WeakSet<Error>();
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { Resolver, type LookupAddress } from 'node:dns';
 import ipaddr from 'ipaddr.js';
-import type { Resolve } from './egress.ts';
+import type { Resolve } from './lookups.ts';
 
 /** A name server on loopback whose answers hold for no time at all. */
 export interface NameServer {
