@@ -53,7 +53,7 @@ const firstDatabasePort = 1_024;
 /** Of this process, whose threads they share (scripts/node.mjs). The hosts file counts. */
 const systemResolve = createLookups(
   (hostname, options, callback) => lookup(hostname, { ...options, all: true }, callback),
-  limitsOf(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4)),
+  limitsOf(Number(process.env['UV_THREADPOOL_SIZE']) || 4),
 );
 const dialers = new WeakMap<Dispatcher, Dialers>();
 const connectFailures = new WeakSet<Error>();
