@@ -1,5 +1,5 @@
 import type { Stored } from './store.ts';
-import type { Known, World } from './world.ts';
+import { longestWaitMs, type Known, type World } from './world.ts';
 
 /** What must hold of every record at any time, and of those that have ended. */
 export function check(world: World, stored: readonly Stored[]): string[] {
@@ -19,8 +19,20 @@ export function check(world: World, stored: readonly Stored[]): string[] {
     if (outcome?.kind === 'notApplied' && effects.length > 0)
       found.push(`${marker}: failure, and it was done`);
     if (outcome?.kind === 'unknown' && !known.excused) found.push(`${marker}: unknown, and nothing was lost`);
+    if (outcome?.kind === 'unknown' && canBeKnown(known) && !isOverdue(world, known))
+      found.push(`${marker}: unknown, and there was time to find it or to repeat it`);
   }
   return [...found, ...outOfOrder(world, operations), ...torn(world, operations, done), ...doubled(world)];
+}
+
+/** A lost create is found by its key; whatever else was lost is repeated. */
+function canBeKnown({ kind, keyed }: Known): boolean {
+  return kind !== 'create' || keyed;
+}
+
+/** Whether its deadline came, or may have come before its next attempt. */
+function isOverdue({ clock }: World, { deadlineAt }: Known): boolean {
+  return clock.latest >= deadlineAt - longestWaitMs;
 }
 
 /** All-or-none operations whose records had different outcomes. */

@@ -72,6 +72,8 @@ export interface Known {
   sends: number;
   /** A send of it was lost, or the node that had it in its hands. */
   excused: boolean;
+  /** By the database's clock. */
+  deadlineAt: number;
 }
 
 /** The real decisions on a store: what is accepted, claimed, taken, sent and recorded, one step at a time. */
@@ -81,6 +83,8 @@ export interface World {
   nodes: [Node, Node];
   /** Time that passed, by the clocks of the nodes. */
   elapsed: number;
+  /** The time of the database's clock, and the latest that it ever had. */
+  clock: { now: number; latest: number };
   records: Map<string, Known>;
   orders: Map<string, number>;
   policy: RetryPolicy;
@@ -98,6 +102,10 @@ const scope: Omit<WriteScope, 'objectName'> = {
 const installationId = '0190a000-0000-7000-8000-00000000000a';
 const nil = '0190a000-0000-7000-8000-00000000000b';
 
+const deadlineSeconds = 3_600;
+/** Between two attempts. */
+export const longestWaitMs = 900_000;
+
 export function createWorld(store: LedgerStore): World {
   const provider = createModelProvider();
   const world: World = {
@@ -105,9 +113,10 @@ export function createWorld(store: LedgerStore): World {
     provider,
     nodes: [newNode(), newNode()],
     elapsed: 0,
+    clock: { now: 0, latest: 0 },
     records: new Map(),
     orders: new Map(),
-    policy: { baseMs: 1_000, capMs: 900_000, random: () => 0.5 },
+    policy: { baseMs: 1_000, capMs: longestWaitMs, random: () => 0.5 },
     violations: [],
   };
   provider.onLost = (markers) => {
@@ -158,7 +167,7 @@ export async function accept(world: World, name: RequestName, target: string): P
     // Any node may send a delete, too: what is synchronous about it is the waiting of its caller.
     request: { ...plan, mode: 'asynchronous', type: plan.kind, provider: 'hubspot', connectionId: 'l' },
     records: plan.records,
-    deadlineSeconds: 3_600,
+    deadlineSeconds,
     orderKeys: orderKeysOf(place, plan.records),
   });
   for (const [slot, mark] of marks.entries()) {
@@ -171,6 +180,7 @@ export async function accept(world: World, name: RequestName, target: string): P
       keyed: objectName !== 'companies',
       sends: 0,
       excused: false,
+      deadlineAt: world.clock.now + deadlineSeconds * 1_000,
       ...(allOrNone ? { allOrNone } : {}),
       ...(changed === undefined ? {} : { target: { id: changed, order: next(world.orders, changed) } }),
     });
@@ -272,8 +282,7 @@ export function die(world: World, node: Node): void {
 
 export async function elapse(world: World, ms: number): Promise<void> {
   world.elapsed += ms;
-  world.provider.pass(ms);
-  await world.store.moveClock(ms);
+  await moveClock(world, ms);
 }
 
 /**
@@ -285,9 +294,15 @@ export async function setClock(world: World, ms: number): Promise<void> {
   const isBetween = world.nodes.some(({ hands }) => hands.some(({ result }) => !result));
   if (ms > 0 && isBetween) return;
   if (ms > 0) for (const node of world.nodes) node.isMisled ||= node.lane !== undefined;
-  // How long a lost create is held for open goes by this clock.
-  world.provider.pass(ms);
-  await world.store.moveClock(ms);
+  await moveClock(world, ms);
+}
+
+/** How long a lost create is held for open goes by the database's clock, so the provider's goes with it. */
+async function moveClock({ provider, store, clock }: World, ms: number): Promise<void> {
+  provider.pass(ms);
+  await store.moveClock(ms);
+  clock.now += ms;
+  clock.latest = Math.max(clock.latest, clock.now);
 }
 
 function excuse({ records }: World, item: WorkItem): void {
