@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { cutMessages, keepMessages } from '../src/deliveries/index.ts';
 import type { Database } from '../src/kit/db/database.ts';
+import { statement } from '../src/kit/db/statement.ts';
 import { newId } from '../src/kit/ids.ts';
 import { install, deploy, type Customer } from './customer.ts';
 import { freePort } from './free-port.ts';
@@ -204,6 +205,8 @@ async function makeTopics(
   };
 }
 
+const unqueue = statement('walk_unqueue', 'DELETE FROM work WHERE ref = $1');
+
 /** A delivery that can be sent again. */
 async function failedDelivery(
   database: Database,
@@ -224,8 +227,11 @@ async function failedDelivery(
   const origin = { ...place, operationId: null, object: 'contacts', page: 1, publicUrl: '' };
   const [message] = await cutMessages(envelope, [entry], origin);
   if (!message) throw new Error('an entry makes a message');
-  await keepMessages(database, [message]);
-  await database.raw('DELETE FROM work WHERE ref = $1', [message.id]);
+  // In one commit, so that no worker sees it.
+  await database.transaction(async (tx) => {
+    await keepMessages(tx, [message]);
+    await tx.rows(unqueue, [message.id]);
+  });
   await database.raw(
     `INSERT INTO delivery (project_id, message_id, destination_id, status, ended, attempts, first_at, last_at)
     VALUES ($1, $2, $3, 'failed', 'failed', 10, svc_now(), svc_now())

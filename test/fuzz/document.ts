@@ -41,6 +41,9 @@ export interface Operation {
   path: string;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
   body: Schema | undefined;
+  /** Whether nothing but the session of a signed-in person may call it. */
+  isForPeople: boolean;
+  isPublic: boolean;
   request: Content;
   responses: Record<string, Content>;
 }
@@ -50,6 +53,7 @@ interface Item {
   parameters?: Operation['parameters'];
   requestBody?: Content;
   responses: Record<string, Content>;
+  security?: Record<string, unknown>[];
 }
 
 const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
@@ -60,13 +64,15 @@ const document = JSON.parse(text) as {
 
 export const operations: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(
-    ([method, { operationId, parameters = [], requestBody, responses }]): Operation => ({
+    ([method, { operationId, parameters = [], requestBody, responses, security = [] }]): Operation => ({
       operationId,
       method: method.toUpperCase(),
       path,
       parameters,
       request: requestBody ?? {},
       body: requestBody?.content?.['application/json']?.schema,
+      isPublic: security.length === 0,
+      isForPeople: security.length > 0 && security.every((way) => Object.hasOwn(way, 'session')),
       responses: Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [status, shared(response)]),
       ),

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, install, type Customer } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
 import { broken, fitting, membersOf, sound, type Known } from './arbitrary.ts';
 import { bodiesOf, deviationOf, operations, type Operation } from './document.ts';
-import { examples } from './examples.ts';
+import { examplesOf } from './examples.ts';
+import { makeWorld, type World } from './world.ts';
 
 // A failure is repeated by FUZZ_SEED and shown at its shortest; more runs find more: FUZZ_RUNS.
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
@@ -17,6 +17,16 @@ const mostMs = 1_000;
 const waitsMs: Readonly<Record<string, number>> = {
   rotateDestinationSecrets: 2_000,
   exportProject: 2_000,
+  importProject: 2_000,
+};
+
+/** Operations that cannot succeed in the fuzz, in the document's order, and why. */
+const cannotSucceed: Readonly<Record<string, string>> = {
+  oauthStart: 'its `flow` is of the one browser that oauthConnect sent there',
+  oauthCallback: 'its `code` comes from a provider',
+  verifySecondFactor: 'its code is that of the minute, and a sign-in must wait for it',
+  confirmSecondFactor: 'its code is that of the minute',
+  downloadMessageResult: 'its `secret` stands in a message whose record is too large for it',
 };
 
 interface Request {
@@ -28,98 +38,61 @@ interface Request {
 describe(`test/fuzz with the seed ${seed}`, () => {
   let test: TestDatabase;
   let platform: Platform;
-  let customer: Customer;
-  let known: Known = {};
   /** The statuses seen, by operation. */
   const seen = new Map<string, Set<number>>();
-  /** Values whose deletion does not break the other operations. */
-  let spare: Known = {};
+  let world: World;
 
   beforeAll(async () => {
     test = await createTestDatabase();
-    platform = await startPlatform({ databaseUrl: test.url });
-    await deploy(platform);
-    customer = await install(platform, 'hubspot-crm', 'acme', {
-      write: { objects: { contacts: { objectName: 'contacts', deletionSettings: { enabled: true } } } },
+    // Wrong passwords are sent by chance, too, and must not shut the right ones out.
+    platform = await startPlatform({
+      databaseUrl: test.url,
+      env: { SVC_AUTH_FAILURES_PER_MINUTE: '100000' },
     });
-    [known, spare] = [await knownValues(), await spareValues()];
+    world = await makeWorld(platform, test.database);
   });
   afterAll(async () => {
     await platform?.stop();
     await test?.drop();
   });
 
-  async function idOf(path: string, body: unknown): Promise<string> {
-    return (await platform.call<{ id: string }>('POST', `/projects/${platform.projectId}${path}`, body)).body
-      .id;
-  }
+  const valuesFor = ({ method }: Operation): Known => (method === 'DELETE' ? world.spare : world.known);
 
-  async function knownValues(): Promise<Known> {
-    const write = { type: 'create', mode: 'asynchronous', record: { email: 'fuzz@example.com' } };
-    const { body } = await customer.write('contacts', write);
-    const integration = await platform.call<{ latestRevision: { id: string } }>(
-      'GET',
-      `/projects/${platform.projectId}/integrations/${customer.integration}`,
-    );
-    const apiKey = await idOf('/api-keys', { label: 'fuzz', scopes: ['read'] });
-    const destination = 'crm-records';
-    const metadata = { url: 'http://127.0.0.1:9/' };
-    await idOf('/destinations', { name: destination, type: 'webhook', metadata });
-    const replay = await platform.call<{ replayId: string }>(
-      'POST',
-      `/projects/${platform.projectId}/deliveries:replay`,
-      { filter: { destination } },
-    );
-    return {
-      projectIdOrName: [platform.projectId],
-      integrationId: [customer.integration],
-      integrationIdOrName: [customer.integration],
-      installationId: [customer.installationId],
-      connectionId: [customer.connectionId],
-      operationId: [body.operationId],
-      revisionId: [integration.body.latestRevision.id],
-      id: [apiKey],
-      destination: [destination],
-      replayId: [replay.body.replayId],
-      objectName: ['contacts', 'companies'],
-      groupRef: ['acme'],
-      consumerRef: ['acme-user'],
-      provider: ['hubspot', 'salesforce'],
-      record: [{ email: 'a@example.com' }, { id: '1', firstname: 'Ada' }, { id: '1' }],
-      op: ['add', 'replace', 'remove'],
-      path: ['', '/objectName', '/selectedFieldSettings', '/selectedFieldSettings/email'],
-      '*': ['contacts', 'email', 'firstname', 'constructor'],
-    };
-  }
+  /** Some parameters of one name take other values in some operations. */
+  const nameIn = ({ operationId }: Operation, values: Known, name: string): string =>
+    Object.hasOwn(values, `${operationId}/${name}`) ? `${operationId}/${name}` : name;
 
-  async function spareValues(): Promise<Known> {
-    const none = '0192f0c1-0000-7000-8000-000000000000';
-    return {
-      projectIdOrName: [platform.projectId],
-      id: [await idOf('/api-keys', { label: 'spare', scopes: ['read'] }), none],
-      integrationIdOrName: ['hubspot-no-proxy', 'none'],
-      integrationId: [customer.integration],
-      installationId: [none],
-      connectionId: [none],
-      destination: [none],
-    };
+  /** Bodies that are told to work: the fuzz's own, then the document's. */
+  function told(operation: Operation): unknown[] {
+    const shown = bodiesOf(operation).filter(({ place }) => place === 'request application/json');
+    return [...examplesOf(operation.operationId, world.made), ...shown.flatMap((body) => body.examples)];
   }
 
   /** Requests of one operation: with what its schemas take, or with something else somewhere. */
   function requests(operation: Operation, make: typeof sound): fc.Arbitrary<Request> {
-    const values = operation.method === 'DELETE' ? spare : known;
+    const values = valuesFor(operation);
     const parameters = membersOf(
       Object.fromEntries(
-        operation.parameters.map(({ name, schema }) => [name, fitting(schema, values, name)]),
+        operation.parameters.map(({ name, schema }) => [
+          name,
+          fitting(schema, values, nameIn(operation, values, name)),
+        ]),
       ),
       operation.parameters.filter(({ required }) => required).map(({ name }) => name),
     );
-    const shown = bodiesOf(operation).filter(({ place }) => place === 'request application/json');
-    const told = [...shown.flatMap((body) => body.examples), ...(examples[operation.operationId] ?? [])];
-    const bodies = operation.body && make(operation.body, values, told);
+    const bodies = operation.body && make(operation.body, values, told(operation));
     return fc
       .tuple(parameters, bodies ?? fc.constant(undefined))
       .map(([given, body]) => requestOf(operation, given, body));
+  }
+
+  /** The first values and the first body that the others are drawn from, and nothing that is not required. */
+  function plainest(operation: Operation): Request {
+    const values = valuesFor(operation);
+    const given = operation.parameters
+      .filter(({ required }) => required)
+      .map(({ name }) => [name, values[nameIn(operation, values, name)]?.[0]]);
+    return requestOf(operation, Object.fromEntries(given), operation.body && told(operation)[0]);
   }
 
   function requestOf(operation: Operation, given: Record<string, unknown>, body: unknown): Request {
@@ -147,9 +120,10 @@ describe(`test/fuzz with the seed ${seed}`, () => {
     operation: Operation,
     { target, headers, body }: Request,
   ): Promise<string | undefined> {
-    let [answer, took] = await timed(() =>
-      platform.call<unknown>(operation.method, target, body, { headers }),
-    );
+    const caller = world.callerOf(operation);
+    const options = { ...caller, headers: { ...headers, ...caller.headers } };
+    const send = () => platform.call<unknown>(operation.method, target, body, options);
+    let [answer, took] = await timed(send);
     const { status } = answer;
     seen.set(operation.operationId, (seen.get(operation.operationId) ?? new Set()).add(status));
     if (status >= 500) return `${status}: ${answer.text}`;
@@ -159,7 +133,7 @@ describe(`test/fuzz with the seed ${seed}`, () => {
     const most = mostMs + (waitsMs[operation.operationId] ?? 0);
     // Other work loads the machine, too: only what is slow four times is slow.
     for (let again = 0; took > most && again < 3; again += 1) {
-      [answer, took] = await timed(() => platform.call(operation.method, target, body, { headers }));
+      [answer, took] = await timed(send);
     }
     return took > most ? `took ${Math.round(took)} ms` : undefined;
   }
@@ -170,11 +144,18 @@ describe(`test/fuzz with the seed ${seed}`, () => {
     return [answer, performance.now() - start];
   }
 
+  const named = operations.map((operation) => [operation.operationId, operation] as const);
+
+  // Before the others: what they change by chance may keep some of these from succeeding.
+  it.each(named)('%s is answered as the document says when sent the plainest', async (_id, operation) => {
+    expect(await faultOf(operation, plainest(operation))).toBeUndefined();
+  });
+
   describe.each([
     ['what its schemas take', sound],
     ['something else somewhere', broken],
   ] as const)('answered as the document says when sent %s', (_what, make) => {
-    it.each(operations.map((operation) => [operation.operationId, operation] as const))(
+    it.each(named)(
       '%s',
       async (_id, operation) => {
         let sent = 0;
@@ -190,8 +171,10 @@ describe(`test/fuzz with the seed ${seed}`, () => {
     );
   });
 
-  it('most operations succeeded at least once', () => {
-    const done = [...seen].filter(([, statuses]) => [...statuses].some((status) => status < 300));
-    expect(done.length).toBeGreaterThan(operations.length * 0.5);
+  it('every operation succeeded at least once, but those that cannot', () => {
+    const failed = operations
+      .map(({ operationId }) => operationId)
+      .filter((id) => [...(seen.get(id) ?? [])].every((status) => status >= 400));
+    expect(failed).toEqual(Object.keys(cannotSucceed));
   });
 });
