@@ -75,26 +75,26 @@ export function arrive(world: DoubtWorld, { node, header, record, key, losses }:
   };
   calls.push(call);
   nodes[node].losses.push(...losses);
-  const telling = nodes[node].gatherer
-    .accept(intake)
-    .then(
-      ({ operationId, replayed }): Told => ({ what: replayed ? 'replayed' : 'accepted', operationId }),
-      toldBy,
-    );
+  const telling = nodes[node].gatherer.accept(intake).then(
+    ({ operationId, replayed }): Told => ({ what: replayed ? 'replayed' : 'accepted', operationId }),
+    (error: unknown) => toldBy(error, key),
+  );
   goOn(
     world,
     telling.then((told) => void Object.assign(call, { told, toldAt: (batches.tick += 1) })),
   );
 }
 
-/** What an error says, by what a caller sees of it. */
-function toldBy(error: unknown): Told {
+/**
+ * What an error tells by its code (`docs/contract.md`, 503): nothing was done, but to who sent a key, whose repetition finds out.
+ */
+function toldBy(error: unknown, key: string | undefined): Told {
   if (!(error instanceof Problem)) throw error;
   const operationId = error.details.extra?.['operationId'];
   if (error.code === 'outcome-unknown' && typeof operationId === 'string')
     return { what: 'inDoubt', operationId };
   if (error.code !== 'database-unavailable') throw error;
-  return { what: error.message.includes('not known whether') ? 'inDoubt' : 'refused' };
+  return { what: key === undefined ? 'refused' : 'inDoubt' };
 }
 
 export function sealSometime(world: DoubtWorld): void {
