@@ -20,15 +20,8 @@ async function runTests(copy: Copy, tests: readonly string[], env: NodeJS.Proces
   const file = join(copy.folder, 'report.json');
   const child = spawn(
     process.execPath,
-    [
-      'node_modules/vitest/vitest.mjs',
-      'run',
-      '--bail=1',
-      '--reporter=json',
-      `--outputFile=${file}`,
-      ...tests,
-    ],
-    { cwd: copy.folder, env, stdio: ['ignore', 'ignore', 'pipe'] },
+    ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--reporter=./test/mutants/reporter.ts', ...tests],
+    { cwd: copy.folder, env: { ...env, TEST_REPORT: file }, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));

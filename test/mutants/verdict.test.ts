@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { verdictOf, type TestReport } from './verdict.ts';
 
 type Assertion = TestReport['testResults'][number]['assertionResults'][number];
-const late = 'Error: Test timed out in 60000ms.\nIf this is a long-running test, pass a timeout value.';
+const late =
+  'TestTimeoutError: Test timed out in 60000ms.\nIf this is a long-running test, pass a timeout value.';
 const failed = (...failureMessages: string[]): Assertion => ({
   status: 'failed',
   fullName: 'keeps it',
@@ -11,8 +12,15 @@ const failed = (...failureMessages: string[]): Assertion => ({
 const passed: Assertion = { status: 'passed', fullName: 'does it' };
 const report = (status: string, ...assertionResults: Assertion[]): TestReport => ({
   numPassedTests: assertionResults.filter((one) => one.status === 'passed').length,
-  testResults: [{ status, message: 'it cannot be loaded', assertionResults }],
+  testResults: [{ status, message: 'it cannot be loaded', outside: [], assertionResults }],
 });
+const skipped: Assertion = { ...passed, status: 'skipped' };
+/** Nothing was tested, since a hook failed. */
+const hooked = (...outside: string[]): TestReport => ({
+  numPassedTests: 0,
+  testResults: [{ status: 'failed', message: '', outside, assertionResults: [skipped] }],
+});
+const lateHook = late.replaceAll('Test', 'Hook');
 
 describe('test/mutants/verdict', () => {
   it.each<[string, ReturnType<typeof verdictOf>, number | null, TestReport | undefined]>([
@@ -38,7 +46,13 @@ describe('test/mutants/verdict', () => {
       'what comes before all tests noticed',
       { killedBy: 'what comes before does it' },
       1,
-      report('failed', { ...passed, status: 'skipped' }),
+      hooked(lateHook, 'Error: 503'),
+    ],
+    [
+      'what comes before all tests and only ran out of time did not',
+      { broken: 'what comes before does it ran out of time, and says nothing else' },
+      1,
+      hooked(lateHook),
     ],
     ['all passed', {}, 0, report('passed', passed)],
     ['nothing ran', { broken: 'it cannot be loaded' }, 0, report('passed')],

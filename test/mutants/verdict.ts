@@ -1,9 +1,11 @@
-/** What vitest reports of a run, as far as it is read here. */
+/** What `reporter.ts` writes of a run. */
 export interface TestReport {
   numPassedTests: number;
   testResults: {
     status: string;
     message: string;
+    /** What went wrong outside of its tests: in hooks, or while it was loaded. */
+    outside: string[];
     assertionResults: { status: string; fullName: string; failureMessages?: string[] }[];
   }[];
 }
@@ -24,11 +26,16 @@ export function verdictOf(code: number | null, report: TestReport | undefined, s
   if (noticed) return { killedBy: noticed.fullName };
   if (failures[0]) return { broken: `${failures[0].fullName} ran out of time, and says nothing else` };
   // Without a test that failed, what comes before all of them did; a file that cannot be loaded names none.
-  if (all[0]) return { killedBy: `what comes before ${all[0].fullName}` };
+  if (all[0]) {
+    const { fullName } = all[0];
+    const hasNoticed = failed.some(({ outside }) => outside.some((one) => !isLate(one)));
+    if (hasNoticed) return { killedBy: `what comes before ${fullName}` };
+    return { broken: `what comes before ${fullName} ran out of time, and says nothing else` };
+  }
   if (code === 0 && report && report.numPassedTests > 0) return {};
   return { broken: report?.testResults.map(({ message }) => message).join('\n') || said };
 }
 
 function isLate(message: string): boolean {
-  return /^(?:Error: )?(?:Test|Hook) timed out in \d+ms/.test(message);
+  return /^(?:\w*Error: )?(?:Test|Hook) timed out in \d+ms/.test(message);
 }
