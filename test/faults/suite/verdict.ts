@@ -70,10 +70,9 @@ export function judge(evidence: Evidence): Verdict {
       : [marker],
   );
   const unknown = records.filter(({ kind }) => kind === 'unknown').map(({ marker }) => marker);
-  /** A lost create is found by its key, a lost upsert repeated. */
   const isResolvable = (marker: string): boolean => {
     const request = requests.get(marker);
-    return request?.kind === 'upsert' || (request?.kind === 'create' && request.keyed);
+    return request !== undefined && canBeKnown(request);
   };
   const notLost = unknown.filter((marker) => !isResolvable(marker) && !lostAnswers.has(marker));
   const queuedMs = longestQueuedMs(evidence);
@@ -117,6 +116,15 @@ export function judge(evidence: Evidence): Verdict {
       overwritten: overwritten(effects),
     },
   };
+}
+
+/**
+ * A lost create is found by its key; a lost upsert is repeated, and so is a change or a deletion that nobody waits for, which no
+ * write of a run gathers or queues for as long as its deadline.
+ */
+function canBeKnown({ kind, keyed, route }: Accepted): boolean {
+  if (kind === 'create') return keyed;
+  return kind === 'upsert' || route !== 'synchronous';
 }
 
 /** How long any accepted write waited until its provider was first asked, in milliseconds. */
