@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { frames, refusal, statements } from './postgres-frames.ts';
+import { failing, frames, refusal, statements } from './postgres-frames.ts';
 
 /** A wire to the database that a test can cut. */
 export interface Forwarder {
@@ -8,8 +8,11 @@ export interface Forwarder {
   url: string;
   /** `refuse`: connections break and new ones are closed at once. `hang`: not a byte passes, nothing is closed. */
   cut(how: 'refuse' | 'hang'): void;
-  /** This share of the statements outside a transaction does not reach the database: they fail with one of these SQLSTATEs. */
-  refuse(sqlStates: readonly string[], share: number): void;
+  /**
+   * This share of the statements, also within transactions and of COMMITs, is not done by the database, which fails it with one of
+   * these SQLSTATEs. `next` draws, from 0 to 1.
+   */
+  refuse(sqlStates: readonly string[], share: number, next?: () => number): void;
   /** The next COMMIT is made there, and its answer is lost with the connection. */
   loseCommit(): void;
   /** The next statement with this text, or with the last of these in their order, is made there. Its answer is lost with all connections, and new ones are closed at once. */
@@ -25,6 +28,9 @@ export interface Forwarder {
 }
 
 const committed = Buffer.from('COMMIT\0');
+const rollback = Buffer.from('ROLLBACK');
+/** Between transactions, and in one that failed, by what a server says when it is ready. */
+const [idle, failed]: (number | undefined)[] = [0x49, 0x45];
 
 interface Wire {
   near: Socket;
@@ -110,9 +116,8 @@ export async function startForwarder(databaseUrl: string): Promise<Forwarder> {
       state = how;
       for (const wire of wires) pause(wire);
     },
-    refuse: (sqlStates, share) => {
-      refuses = () =>
-        Math.random() < share ? sqlStates[Math.floor(Math.random() * sqlStates.length)] : undefined;
+    refuse: (sqlStates, share, next = Math.random) => {
+      refuses = () => (next() < share ? sqlStates[Math.floor(next() * sqlStates.length)] : undefined);
     },
     loseCommit: () => {
       losesCommit = true;
@@ -168,7 +173,7 @@ interface Harm {
 /** Passes statement by statement, unless one is refused; answers as they come. */
 function carry({ near, far }: Wire, harm: Harm): void {
   const { refuses, isLost, isBroken, losesWay, isLast, refuseAll, refuseNext } = harm;
-  let inTransaction = false;
+  let status = idle;
   let isLosing = false;
   let isEnding = false;
   const take = statements();
@@ -178,18 +183,22 @@ function carry({ near, far }: Wire, harm: Harm): void {
       return;
     }
     for (const bytes of take(chunk)) {
-      const sqlState = bytes.isStatement && !inTransaction ? refuses() : undefined;
+      // What already failed fails by itself, and a ROLLBACK never does.
+      const mayFail = bytes.isStatement && status !== failed && !bytes.all.includes(rollback);
+      const sqlState = mayFail ? refuses() : undefined;
       if (bytes.isStatement) isLosing ||= losesWay(bytes.all);
       if (bytes.isStatement) isEnding ||= isLast(bytes.all);
       if (sqlState === undefined) far.write(bytes.all);
-      else near.write(refusal(sqlState));
+      else if (status === idle) near.write(refusal(sqlState));
+      // The transaction fails there, too.
+      else far.write(failing(sqlState));
     }
   });
   const split = frames(false);
   far.on('data', (chunk: Buffer) => {
     const isReady = (frame: Buffer): boolean => frame[0] === 0x5a;
     const found = split(chunk);
-    for (const frame of found) if (isReady(frame)) inTransaction = frame[5] !== 0x49;
+    for (const frame of found) if (isReady(frame)) status = frame[5];
     // It stands once the server is ready for the next one.
     if (isLosing) return found.some(isReady) ? refuseAll() : undefined;
     if (isEnding && chunk.includes(committed)) {

@@ -57,3 +57,13 @@ export function refusal(sqlState: string): Buffer {
   fields.copy(error, 5);
   return Buffer.concat([error, Buffer.from([0x5a, 0, 0, 0, 5, 0x49])]);
 }
+
+/** A statement in place of another one that fails with this SQLSTATE, and its transaction with it. */
+export function failing(sqlState: string): Buffer {
+  const raise = `DO $$ BEGIN RAISE EXCEPTION 'refused on the wire' USING ERRCODE = '${sqlState}'; END $$`;
+  const text = Buffer.from(`${raise}\0`);
+  const asked = Buffer.alloc(5);
+  asked.writeUInt8(query);
+  asked.writeUInt32BE(4 + text.length, 1);
+  return Buffer.concat([asked, text]);
+}

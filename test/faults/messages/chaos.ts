@@ -17,7 +17,7 @@ export function chaosIn(
     outage,
     over,
     terminate: () => terminate(world),
-    read: async () => undefined,
+    read: async () => true,
     jump: async () => undefined,
     ...(crashDatabase ? { crashDatabase } : {}),
   });

@@ -59,8 +59,8 @@ export interface ChaosDeps {
   crashDatabase?: () => Promise<unknown>;
   /** The nodes' wires to the database, in their order. */
   wires: readonly Forwarder[];
-  /** Holds all tables as a backup does, for some seconds. */
-  read: () => Promise<unknown>;
+  /** Holds all tables as a backup does, for some seconds; says whether it could. */
+  read: () => Promise<boolean>;
   /** The clock of the database goes ahead by so much. */
   jump: (byMs: number) => Promise<unknown>;
   /** For this long a provider answers nothing. */
@@ -246,10 +246,16 @@ async function disturbDatabase(state: State): Promise<void> {
 }
 
 /**
- * SQLSTATEs of a database that is not able to do something now: read-only, full disk, no memory, no connections, starting, input
- * or output; a conflict, a deadlock, a lock, a cancelled statement, a session ended by an administrator; a fault inside it.
+ * SQLSTATEs that a database, or a pooler before it, answers to a statement that is good: a connection lost behind it, a plan that a
+ * migration outdated, a read-only server, a prepared statement forgotten, a conflict, a deadlock, a right withdrawn, a full disk, no
+ * memory, no connections, too complex, a lock, a cancelled statement, a session ended by an administrator, starting, input or output,
+ * a fault inside it. Not of the classes 22 and 23, which say of the data that it is wrong and end it for good, nor of 28, which is
+ * answered to connections alone.
  */
-const refusals = '25006 53100 53200 53300 57P03 58030 40001 40P01 55P03 57014 57P01 XX000'.split(' ');
+const refusals =
+  '08006 0A000 25006 26000 40001 40P01 42501 53100 53200 53300 54001 55P03 57014 57P01 57P03 58030 XX000'.split(
+    ' ',
+  );
 
 /** Statements that store what is accepted, what gathers, and what became of it; each with more time than a node looks for it. */
 const storing = [
@@ -275,7 +281,7 @@ async function disturbWires(state: State): Promise<void> {
       wire.cut('hang');
       await sleep(settings.silenceMs);
     } else if (how === 'refusals') {
-      wire.refuse(refusals, 0.3);
+      wire.refuse(refusals, 0.3, random.next);
       await sleep(1_500 + random.int(1_500));
     } else {
       const { name, lostForMs } = storing[deeds.losses % storing.length] ?? storing[0];
@@ -304,8 +310,7 @@ async function readForLong({ settings, deeds, over, read }: State): Promise<void
   const random = createRandom(settings.seed, 'readers');
   while (!over() && deeds.readers < settings.readers) {
     await sleep(3 * settings.paceMs + random.int(3 * settings.paceMs));
-    await read();
-    deeds.readers += 1;
+    if (await read()) deeds.readers += 1;
   }
 }
 

@@ -9,7 +9,7 @@ import { startEmbedded } from '../../../src/kit/db/embedded/index.ts';
 import { freePort } from '../../free-port.ts';
 import { readAnswer, type Answer, type Platform } from '../../platform.ts';
 import { createNode, type NodeProcess } from './node-process.ts';
-import { leaseMs, type Settings } from './settings.ts';
+import { lateEffectMs, leaseMs, type Settings } from './settings.ts';
 
 /** The processes that every part of the suite is made of. */
 
@@ -103,8 +103,7 @@ export async function createNodes(
         SVC_LOG_LEVEL: 'fatal',
         SVC_LEASE_MS: String(leaseMs),
         SVC_PROVIDER_CALL_MS: String(settings.providerCallMs),
-        // Short, because the simulators perform a call before they break its connection.
-        SVC_LATE_EFFECT_MS: '1000',
+        SVC_LATE_EFFECT_MS: String(lateEffectMs),
         SVC_PROVIDER_ORIGINS: Object.entries(origins)
           .map((pair) => pair.join('='))
           .join(','),

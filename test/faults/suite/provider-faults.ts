@@ -1,5 +1,5 @@
 import { simulator } from '../../customer.ts';
-import type { Settings } from './settings.ts';
+import { lateEffectMs, type Settings } from './settings.ts';
 
 /** A fault of the simulators, and its part of all faults. */
 interface Weighed {
@@ -62,8 +62,11 @@ const creates: Record<'hubspot' | 'salesforce', string> = {
   hubspot: String.raw`^/crm/v3/objects/\w+(/batch/create)?$`,
   salesforce: String.raw`^/services/data/v[\d.]+/(sobjects/\w+|composite/sobjects)$`,
 };
-/** Performed after the caller has given up, and before svc stops to expect it (`SVC_LATE_EFFECT_MS`). */
-const late = { weight: 4, fault: { kind: 'late', ms: 2_600 } };
+/** Performed after the caller has given up: before svc looks for it, and after it looked, but before it stops to expect it. */
+const late: Weighed[] = [
+  { weight: 2, fault: { kind: 'late', ms: 2_600 } },
+  { weight: 2, fault: { kind: 'late', ms: lateEffectMs - 1_000 } },
+];
 const lookUps: Record<'hubspot' | 'salesforce', string> = {
   hubspot: '/batch/read',
   salesforce: '/query',
@@ -91,7 +94,7 @@ export async function setFaults(
       probability: (weight / sum) * rate,
     }));
   if (traffic === 'mixed')
-    await addRules(url, [late], (weight) => ({
+    await addRules(url, late, (weight) => ({
       method: 'POST',
       path: creates[provider],
       probability: (weight / sum) * rate,

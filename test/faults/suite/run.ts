@@ -7,7 +7,7 @@ import { createChaos, type Chaos, type Deeds } from './chaos.ts';
 import { hang, setFaults } from './provider-faults.ts';
 import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
 import { patiently } from './processes.ts';
-import { leaseMs, type Settings } from './settings.ts';
+import { lateEffectMs, leaseMs, type Settings } from './settings.ts';
 import { openStage, type Stage } from './stage.ts';
 import { describeMarker, judge, type RecordState, type Verdict } from './verdict.ts';
 import { createCaller, deletionOf, markersIn } from './workload.ts';
@@ -51,7 +51,7 @@ export async function runFaults(options: RunOptions): Promise<Outcome> {
     const providers = [createProviderLedger(stage.hubspot), createProviderLedger(stage.salesforce)];
     const { client, tally, chaos } = await disturb(stage, settings, providers, options);
     // Late effects at the providers have happened by then.
-    await sleep(2 * settings.providerCallMs);
+    await sleep(2 * settings.providerCallMs + lateEffectMs);
     const left = await drain(stage, say);
     // The platform is asked first: what it reports as done must be at the provider by then.
     const records = await readRecords(stage.database);
@@ -142,15 +142,18 @@ async function disturb(
   return { client, tally, chaos };
 }
 
-/** Cut short when the connections are ended, or the server is. */
-async function readForLong(database: Database): Promise<void> {
+/** Whether it came to its end: it is cut short when the connections are ended, or the server is. */
+async function readForLong(database: Database): Promise<boolean> {
   const tables = await patiently(() =>
     database.raw(`SELECT string_agg(oid::regclass::text, ', ') AS names FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`),
   );
   const text = `BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE ${String(tables[0]?.['names'])} IN ACCESS SHARE MODE;
     SELECT count(*) FROM record; SELECT pg_sleep(15); COMMIT`;
-  await database.raw(text).catch(() => undefined);
+  return database.raw(text).then(
+    () => true,
+    () => false,
+  );
 }
 
 function setAhead(database: Database, byMs: number): Promise<unknown> {

@@ -72,6 +72,8 @@ export type Disruption = Pick<
 >;
 
 export const leaseMs = 2_000;
+/** How long after its answer was lost svc expects a create (`SVC_LATE_EFFECT_MS`): longer than it waits before it looks for the first time. */
+export const lateEffectMs = 8_000;
 /** Each has two installations, and so two lanes. A user of Salesforce approves an app five times at the most. */
 export const groups = 4;
 
