@@ -61,6 +61,21 @@ describe('src/deliveries/postgres/frames', () => {
     );
   });
 
+  it('costs four times as much for four times as long a message in bytes, not sixteen times', () => {
+    const costOf = (bytes: number): number => {
+      const whole = message('S', Buffer.alloc(bytes, 'a'), '\0b\0');
+      const frames = new Frames();
+      const startedAt = performance.now();
+      let read = 0;
+      for (let at = 0; at < whole.length; at += 1) read += frames.take(whole.subarray(at, at + 1)).length;
+      expect(read).toBe(whole.length);
+      return performance.now() - startedAt;
+    };
+    costOf(100_000);
+    const short = Math.min(...[1, 2, 3].map(() => costOf(100_000)));
+    expect(Math.min(...[1, 2, 3].map(() => costOf(400_000)))).toBeLessThan(12 * short);
+  });
+
   it('refuses what would keep the driver in a loop or make it throw', () => {
     const bad = [
       message('E', 'SFATAL\0'),

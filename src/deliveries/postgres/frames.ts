@@ -1,9 +1,14 @@
+import { ByteBlocks } from '../../kit/http/byte-blocks.ts';
+
 /**
  * The driver trusts the server it talks to: a text without its end keeps it in a loop, a count that is wrong makes it throw
  * where nobody listens. Whoever makes a destination names the server, so each message is checked before the driver sees it.
  */
 export class Frames {
-  #rest: Buffer = Buffer.alloc(0);
+  /** A message that is not whole yet: joined once, however small the parts are in which it comes. */
+  readonly #begun = new ByteBlocks();
+  /** So many bytes tell more than what came so far. */
+  #wanted = 0;
   #left = mostBytes;
 
   /** The server may send {@link mostBytes} from now on. */
@@ -15,20 +20,27 @@ export class Frames {
   take(part: Buffer): Buffer {
     this.#left -= part.length;
     if (this.#left < 0) throw new Error(`the server answered more than ${mostBytes} bytes`);
-    const bytes = this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part]);
+    this.#begun.add(part);
+    if (this.#begun.length < this.#wanted) return nothingYet;
+    const bytes = this.#begun.whole();
+    this.#begun.clear();
+    this.#wanted = headBytes;
     let end = 0;
     while (end + headBytes <= bytes.length) {
       const length = bytes.readUInt32BE(end + 1);
       if (length < 4 || length > mostBytes) throw unexpected();
-      if (end + 1 + length > bytes.length) break;
-      checkMessage(bytes[end] ?? 0, bytes.subarray(end + headBytes, end + 1 + length));
-      end += 1 + length;
+      this.#wanted = 1 + length;
+      if (end + this.#wanted > bytes.length) break;
+      checkMessage(bytes[end] ?? 0, bytes.subarray(end + headBytes, end + this.#wanted));
+      end += this.#wanted;
+      this.#wanted = headBytes;
     }
-    this.#rest = bytes.subarray(end);
+    if (end < bytes.length) this.#begun.add(bytes.subarray(end));
     return bytes.subarray(0, end);
   }
 }
 
+const nothingYet = Buffer.alloc(0);
 /** What is asked here is answered in far less. */
 const mostBytes = 4_000_000;
 /** The kind of a message and its length. */
