@@ -18,6 +18,8 @@ const preparePauseMs = 50;
 
 /** A lane that finds no place for so long goes back: thousands that wait for one host would keep all others from being claimed. */
 const placeWithinMs = 1_000;
+/** After a failure to make work of what gathers the next try comes so much later. */
+const unpreparedMs = 1_000;
 
 /** What a runner needs of its worker; takes and give-backs of all lanes share statements. */
 export interface RunnerDeps extends SharedStatements {
@@ -82,6 +84,7 @@ interface Holding {
   rescueFailed: boolean;
   /** What gathers is looked at from then on. */
   prepareAt: number;
+  prepareFailed: boolean;
   /** Sent, and their outcome could not be recorded: they stay marked for the rescue. */
   unrecorded: string[];
 }
@@ -107,6 +110,7 @@ export function runLane({ lane, leaseEndsAt }: Claimed, deps: RunnerDeps): Runni
     takeFailed: false,
     rescueFailed: false,
     prepareAt: lane.gathers ? -Infinity : performance.now() + deps.pollMs,
+    prepareFailed: false,
     unrecorded: [],
   };
   const done = work(holding);
@@ -176,15 +180,17 @@ function mayTake({ deps, context, since, blockedUntil, takeFailed, rescueFailed 
   );
 }
 
-/** A lane whose gathered things cannot be made work goes back and rests for a moment. */
+/** What is work already is done all the same where gathered things cannot be made work. */
 async function prepareSome(holding: Holding): Promise<void> {
   const { lane, deps } = holding;
   try {
     const prepared = await deps.prepare(lane);
     holding.prepareAt = performance.now() + (prepared > 0 ? preparePauseMs : deps.pollMs);
+    holding.prepareFailed = false;
   } catch (error) {
-    deps.log.warn({ err: error, lane: lane.id }, 'what gathers could not be made work; the lane goes back');
-    block(holding, 1_000);
+    deps.log.warn({ err: error, lane: lane.id }, 'what gathers could not be made work; it is tried again');
+    holding.prepareAt = performance.now() + unpreparedMs;
+    holding.prepareFailed = true;
   }
 }
 
@@ -337,6 +343,7 @@ function note(holding: Holding, { heard }: Pick<Finished, 'heard'>): void {
 
 /** Tried again while the lease holds: a lane that is not given back rests until its lease ends. */
 async function leave(holding: Holding): Promise<void> {
+  if (holding.prepareFailed) block(holding, unpreparedMs);
   const { lane, deps, context, takeFailed, unrecorded, blockedUntil } = holding;
   for (;;) {
     try {

@@ -1,5 +1,6 @@
 import { crashPoint } from '../kit/crash-point.ts';
 import type { Database } from '../kit/db/database.ts';
+import { faultOf } from '../kit/db/faults.ts';
 import { createGroupCommit, groupSize } from '../kit/group-commit.ts';
 import type { Job } from './jobs.ts';
 import type { Gathers, Marked } from './kind.ts';
@@ -47,6 +48,8 @@ export function shareStatements(
   });
   const preparings = createGroupCommit<LaneKey, number>({
     ...options,
+    // What gathers in one lane may be at fault.
+    bisectOn: (error) => faultOf(error) !== 'unable',
     commit: async (lanes) => {
       const ready = (await gathers?.prepare(database, lanes)) ?? [];
       return lanes.map(({ id }) => ready.filter((laneId) => laneId === id).length);

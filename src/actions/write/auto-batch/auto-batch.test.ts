@@ -273,6 +273,27 @@ describe('actions/write/auto-batch/auto-batch', () => {
     expect(await count(test.database, 'ab_turn')).toBe(0);
   });
 
+  it('lets a batch that meets an error of another kind hold up neither what is queued nor other lanes', async () => {
+    await test.database.raw(`
+      CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF (SELECT count(*) FROM record r WHERE r.operation_id = NEW.ref AND r.payload->>'n' = '7') > 0
+          THEN RAISE 'broken' USING ERRCODE = 'XX001'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER broken BEFORE INSERT ON work FOR EACH ROW EXECUTE FUNCTION broken()`);
+    const [node] = await startNodes(1);
+    const key = oneKey();
+    const waits = await accept(node, { ...key, record: { n: 7 } });
+    const others = await Promise.all([1, 2, 3].map((n) => accept(node, { ...oneKey(), record: { n } })));
+    await shift('61 seconds');
+    await ended(others);
+    const queued: string[] = [];
+    for (let n = 0; n < 5; n += 1)
+      queued.push((await node!.operations.acceptQueued(intake({ laneId: key.laneId! }))).operationId);
+    await ended(queued);
+    await test.database.raw('DROP FUNCTION broken CASCADE');
+    await ended([waits]);
+    expect(done.map(numbers)).toContainEqual([7]);
+  });
+
   it('gives every record its own outcome: one that fails takes none of its 99 neighbours with it', async () => {
     const [node] = await startNodes(1);
     const key = oneKey();
