@@ -110,7 +110,8 @@ describe('test/journeys/write-authorization', () => {
         remedy: expect.stringContaining('client secret'),
       },
     });
-    expect(await create()).toMatchObject({ status: 200 });
+    // It is asked again a second later.
+    await expect.poll(create, { timeout: 5_000, interval: 500 }).toMatchObject({ status: 200 });
   });
 
   it('some seconds of 401 pass: the connection stays, a queued write is done, and a synchronous one may be repeated', async () => {

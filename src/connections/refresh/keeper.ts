@@ -28,8 +28,9 @@ export interface Keeper extends Marks {
   close(): Promise<void>;
 }
 
-/** After a refresh ahead of time, one that failed after a 401, or a health check that told something, the next one waits this long. */
+/** After a refresh ahead of time, or a health check that told something, the next one waits this long. */
 const pauseMs = 10_000;
+const mostRemembered = 10_000;
 
 export function createKeeper(deps: RefreshDeps): Keeper {
   const { ground, catalog } = deps;
@@ -37,7 +38,7 @@ export function createKeeper(deps: RefreshDeps): Keeper {
   const refresher = createRefresher(deps);
   const marks = createMarks(deps, cache);
   const confirm = createConfirm(deps, marks);
-  const ahead = createPauses<true>();
+  const ahead = createPauses();
 
   const held = (key: ConnectionKey): Promise<Held> => heldIn(cache, key);
 
@@ -60,7 +61,7 @@ export function createKeeper(deps: RefreshDeps): Keeper {
   const refreshAfter401 = createAfter401((key, generation) => refreshPast(key, generation, '401'));
 
   async function refreshAhead(key: ConnectionKey, { row }: Held): Promise<void> {
-    if (!ahead.start(key.join('/'), true)) return;
+    if (!ahead.start(key.join('/'))) return;
     try {
       await refreshPast(key, row.generation, 'age');
     } catch (error) {
@@ -97,17 +98,26 @@ export function createKeeper(deps: RefreshDeps): Keeper {
 
 type Refresh = (key: ConnectionKey, generation: number) => Promise<Credential>;
 
-/** A refresh that failed is every 401's answer for a while: the token endpoint is not asked once more for each. */
+/** The first of several failed refreshes is every 401's answer for so long, each further one for twice as long as the one before. */
+const failedFirstMs = 1_000;
+const failedMostMs = 60_000;
+
+/** Asks a token endpoint that fails once in a while, and not once more for each 401. */
 function createAfter401(refresh: Refresh): Refresh {
-  const failures = createPauses<Problem>();
+  const failures = new Map<string, { failure: Problem; forMs: number; until: number }>();
   return async (key, generation) => {
     const name = `${key.join('/')} ${generation}`;
-    const failure = failures.on(name);
-    if (failure) throw failure;
+    const last = failures.get(name);
+    if (last && performance.now() < last.until) throw last.failure;
     try {
-      return await refresh(key, generation);
+      const renewed = await refresh(key, generation);
+      failures.delete(name);
+      return renewed;
     } catch (error) {
-      if (error instanceof Problem && error.code !== 'database-unavailable') failures.start(name, error);
+      if (!(error instanceof Problem) || error.code === 'database-unavailable') throw error;
+      const forMs = Math.min(failedMostMs, last ? 2 * last.forMs : failedFirstMs);
+      if (failures.size >= mostRemembered) failures.clear();
+      failures.set(name, { failure: error, forMs, until: performance.now() + forMs });
       throw error;
     }
   };
@@ -128,25 +138,25 @@ function createConfirm(
   { ground, catalog }: RefreshDeps,
   marks: Marks,
 ): (key: ConnectionKey, held: Held) => Promise<Credential> {
-  const proven = createPauses<true>();
-  const refused = createPauses<true>();
+  const proven = createPauses();
+  const refused = createPauses();
   return async (key, held) => {
     const { row } = held;
     const name = `${key.join('/')} ${row.generation}`;
-    if (proven.on(name)) return held.credential();
+    if (proven.isOn(name)) return held.credential();
     const provider = catalog.get(row.provider);
-    if (refused.on(name)) throw refusedForNow(row, provider);
+    if (refused.isOn(name)) throw refusedForNow(row, provider);
     const place = placeOf(provider, row.workspace_ref, row.provider_metadata);
     const health = await checkHealth(ground, provider, place, held.credential());
     const isRenewed = canRenew(held.secrets());
     if (health.kind !== 'rejected' && (health.kind !== 'untested' || isRenewed)) {
       if (health.kind === 'works' && row.is_refused) marks.markWorking(key);
-      proven.start(name, true);
+      proven.start(name);
       return held.credential();
     }
     const detail = health.kind === 'rejected' ? health.message : 'The provider answered 401.';
     if (isRenewed && !(await marks.markRefused(key, row.generation))) {
-      refused.start(name, true);
+      refused.start(name);
       throw refusedForNow(row, provider);
     }
     await marks.markBad(key, row.generation, detail);
@@ -154,26 +164,22 @@ function createConfirm(
   };
 }
 
-interface Pauses<Why> {
-  /** Why it rests; undefined when it does not. */
-  on(name: string): Why | undefined;
-  /** False when it rests already. */
-  start(name: string, why: Why): boolean;
+interface Pauses {
+  isOn(name: string): boolean;
+  /** False when it is on already. */
+  start(name: string): boolean;
 }
 
 /** Names that rest for a while. */
-function createPauses<Why>(): Pauses<Why> {
-  const resting = new Map<string, { why: Why; until: number }>();
-  function on(name: string): Why | undefined {
-    const found = resting.get(name);
-    return found && performance.now() < found.until ? found.why : undefined;
-  }
+function createPauses(): Pauses {
+  const until = new Map<string, number>();
+  const isOn = (name: string): boolean => performance.now() < (until.get(name) ?? 0);
   return {
-    on,
-    start(name, why) {
-      if (on(name) !== undefined) return false;
-      if (resting.size >= 10_000) resting.clear();
-      resting.set(name, { why, until: performance.now() + pauseMs });
+    isOn,
+    start(name) {
+      if (isOn(name)) return false;
+      if (until.size >= mostRemembered) until.clear();
+      until.set(name, performance.now() + pauseMs);
       return true;
     },
   };
