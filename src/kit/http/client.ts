@@ -4,6 +4,7 @@ import { ByteBlocks } from './byte-blocks.ts';
 import { inTinyChunks } from './chunk-pace.ts';
 import { describeFault, failedToConnect, isRefused } from './egress.ts';
 import { JsonOutline, maxNesting } from './json-outline.ts';
+import { largeAnswers, smallAnswerBytes } from './large-answers.ts';
 
 /** A request whose body fits in memory. `url` is absolute. */
 export interface HttpRequest {
@@ -58,7 +59,7 @@ export async function sendHttp(
   if (url.username || url.password)
     return fault('refused', false, 'a URL with user information is not called');
   return new Promise((settle) => {
-    const exchange = new Exchange(options, settle);
+    const exchange = new Exchange(url.origin, options, settle);
     const call = {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -76,6 +77,7 @@ export async function sendHttp(
 
 /** One call: gathers the answer and keeps the limits. Settles once, by the first end. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #origin: string;
   readonly #options: SendOptions;
   readonly #settle: (result: HttpResult) => void;
   readonly #timer: NodeJS.Timeout;
@@ -83,6 +85,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #bytes = new ByteBlocks();
   readonly #pace = new AnswerPace();
   #outline: JsonOutline | undefined;
+  /** Of an answer that is a large one. */
+  #place: ReturnType<typeof largeAnswers.enter> | undefined;
   #status = 0;
   #headers: HttpAnswer['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
@@ -90,7 +94,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #sent = false;
   #isOver = false;
 
-  constructor(options: SendOptions, settle: (result: HttpResult) => void) {
+  constructor(origin: string, options: SendOptions, settle: (result: HttpResult) => void) {
+    this.#origin = origin;
     this.#options = options;
     this.#settle = settle;
     const { timeoutMs, signal } = options;
@@ -134,7 +139,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (size > most) return this.#stop('tooLarge', `the answer is larger than ${most} bytes`);
     if (this.#pace.isExceeded) return this.#stop('tooLarge', `the answer ${inTinyChunks}`);
     this.#bytes.add(chunk);
+    if (size > smallAnswerBytes && !this.#place) this.#waitForRoom(controller);
     if (size > shortBytes) this.#weigh(chunk);
+  }
+
+  #waitForRoom(controller: Dispatcher.DispatchController): void {
+    let goOn = (): void => undefined;
+    this.#place = largeAnswers.enter(this.#origin, () => goOn());
+    if (!this.#place.hasRoom) goOn = this.#pace.hold(controller);
   }
 
   /** Reading the answer holds the event loop, so its values are counted first. */
@@ -177,6 +189,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#restTimer);
+    this.#place?.leave();
     this.#options.signal?.removeEventListener('abort', this.#abort);
     this.#settle('fault' in result ? (this.#refusal(result.fault) ?? result) : result);
   }

@@ -1,0 +1,49 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Agent } from 'undici';
+import { describe, expect, test } from 'vitest';
+import { sendHttp } from './client.ts';
+import { createLargeAnswers } from './large-answers.ts';
+
+describe('src/kit/http/large-answers', () => {
+  test('reads so many at once, so many of one origin, and the others in their order', async () => {
+    const answers = createLargeAnswers({ atOnce: 3, ofOrigin: 2 });
+    const told: string[] = [];
+    const enter = (name: string) => answers.enter(name.charAt(0), () => told.push(name));
+    const all = new Map(['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => [name, enter(name)]));
+    expect([...all].filter(([, { hasRoom }]) => hasRoom).map(([name]) => name)).toEqual(['a1', 'a2', 'b1']);
+    all.get('b2')?.leave();
+    all.get('b1')?.leave();
+    all.get('b1')?.leave();
+    all.get('a1')?.leave();
+    await wait(1);
+    expect(told).toEqual(['c1', 'a3']);
+    for (const place of all.values()) place.leave();
+    expect(enter('a4').hasRoom).toBe(true);
+  });
+
+  test('reads large answers of one origin a few at a time, and loses none', async () => {
+    const calls = 20;
+    const large = Buffer.alloc(14 * 1024 * 1024, 'x');
+    const answering: ServerResponse[] = [];
+    let read = 0;
+    const server = createServer((_request, response) => {
+      answering.push(response);
+      response.write(large, () => (read += 1));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const egress = new Agent();
+    const send = () => sendHttp(egress, { method: 'GET', url }, { timeoutMs: 60_000 });
+    const sent = Promise.all(Array.from({ length: calls }, send));
+    await expect.poll(() => [answering.length, read], { timeout: 20_000 }).toEqual([calls, 8]);
+    await wait(300);
+    expect(read).toBe(8);
+    for (const response of answering) response.end();
+    for (const result of await sent)
+      expect('answer' in result && result.answer.body.length).toBe(large.length);
+    await egress.destroy();
+    server.close();
+  }, 60_000);
+});
