@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { namesOfFaults } from './suite/provider-faults.ts';
 import type { Report } from './suite/report.ts';
 
 const repository = join(import.meta.dirname, '../..');
@@ -48,5 +49,6 @@ describe('test/faults/suite', () => {
     expect(report.accepted).toBeGreaterThanOrEqual(10_000);
     expect(report.kills).toBeGreaterThanOrEqual(30);
     for (const hits of Object.values(report.crashPoints)) expect(hits).toBeGreaterThanOrEqual(2);
+    expect(Object.keys(report.faults)).toEqual(expect.arrayContaining([...namesOfFaults]));
   }, 900_000);
 });

@@ -52,17 +52,20 @@ async function memoryOf(pid: number | undefined): Promise<number> {
   return Number(stdout.trim()) * 1_024;
 }
 
-const history = ['operation', 'record', 'operation_log'];
+/** Tables whose rows stand only while something is unfinished; what others hold is kept for its days. */
+const queues = 'work wake turn lane ab_head ab_batch ab_turn operation_delta activity_delta read_stale'.split(
+  ' ',
+);
 
 /** Sizes of what is queued and of what is kept, and the age of the oldest due work. */
 async function storage(database: Database): Promise<Pick<Sample, 'queue' | 'history' | 'queueAge'>> {
   const [row] = await database.raw(
-    `SELECT sum(size) FILTER (WHERE kept)::float8 AS history, sum(size) FILTER (WHERE NOT kept)::float8 AS queue,
+    `SELECT sum(size) FILTER (WHERE NOT queued)::float8 AS history, sum(size) FILTER (WHERE queued)::float8 AS queue,
       (SELECT coalesce(max(extract(epoch FROM svc_now() - due_at)), 0)::float8 FROM work WHERE state = 0 AND due_at < svc_now()) AS age
-    FROM (SELECT pg_total_relation_size(c.oid) AS size, coalesce(p.relname, c.relname) = ANY($1) AS kept
+    FROM (SELECT pg_total_relation_size(c.oid) AS size, coalesce(p.relname, c.relname) = ANY($1) AS queued
       FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
       WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace) tables`,
-    [history],
+    [queues],
   );
   return {
     queue: Number(row?.['queue']),

@@ -72,6 +72,19 @@ const lookUps: Record<'hubspot' | 'salesforce', string> = {
   salesforce: '/query',
 };
 
+export function nameOfFault(kind: string, status: number | undefined): string {
+  return kind === 'status' ? `status ${status}` : kind;
+}
+
+/** What befalls the calls of mixed traffic. */
+export const namesOfFaults: readonly string[] = [
+  ...new Set(
+    [...doneAndLost, ...notDone, ...Object.values(refusal), ...Object.values(tooMany), ...late].map(
+      ({ fault }) => nameOfFault(fault.kind, fault.status),
+    ),
+  ),
+];
+
 /** Makes this share of a simulator's calls fail from now on (seeded). */
 export async function setFaults(
   url: string,

@@ -1,4 +1,5 @@
 import { simulator, type SimulatorEffect, type SimulatorRequest } from '../../customer.ts';
+import { nameOfFault } from './provider-faults.ts';
 import { deletionOf, markersIn } from './workload.ts';
 
 /** One change of one record at a provider. */
@@ -68,7 +69,7 @@ function noteRequest({ faults, lost, asked }: ProviderLedger, request: Request):
   const markers = markersOf(request);
   for (const marker of markers) asked.set(marker, { first: asked.get(marker)?.first ?? at, last: at });
   if (fault === undefined) return;
-  const name = fault === 'status' ? `status ${status}` : fault;
+  const name = nameOfFault(fault, status);
   faults[name] = (faults[name] ?? 0) + 1;
   // These say that nothing was done; whatever else goes wrong leaves it open.
   if ([400, 403, 423, 429].includes(status)) return;
