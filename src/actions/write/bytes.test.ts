@@ -4,6 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../../../test/database.ts
 import { sleep } from '../../kit/retry.ts';
 import { createBytes } from '../../lanes/bytes.ts';
 import { type Node, applied, createNode, createWorker, failed, type Worker } from './harness.fixture.ts';
+import type { Database } from '../../kit/db/database.ts';
+import { createAutoBatches } from './auto-batch/auto-batches.ts';
 import { clearLedger, count, groundOf, intake, until } from '../../operations/harness.fixture.ts';
 import type { WorkItem } from '../../operations/index.ts';
 
@@ -93,6 +95,39 @@ describe('write/bytes', () => {
     expect(most).toBeLessThan(13 * mebibyte);
     expect(await count(test.database, "operation WHERE status = 'success' AND attempts = 1")).toBe(25);
   }, 60_000);
+
+  it.each(['at once', 'gathered'])(
+    'accepts no more than 64 MiB while the database does not answer: %s',
+    async (how) => {
+      const answering = Promise.withResolvers<void>();
+      const rows: Database['rows'] = async (statement, values) => {
+        await answering.promise;
+        return test.database.rows<never>(statement, values);
+      };
+      const ground = groundOf({ ...test.database, rows });
+      const node = createNode(ground);
+      const gatherer = createAutoBatches(ground, node);
+      const note = 'x'.repeat(4 * mebibyte);
+      const { records: _, ...common } = intake();
+      const accept = (): Promise<unknown> =>
+        how === 'at once'
+          ? node.acceptQueued(intake({ records: [{ fields: { note } }] }))
+          : gatherer.accept({ ...common, record: { fields: { note } }, orderKey: null, maxDelaySeconds: 60 });
+      const all = Array.from({ length: 40 }, () =>
+        accept().then(
+          () => 'accepted',
+          (error: { code: string }) => error.code,
+        ),
+      );
+      expect(await Promise.race(all)).toBe('overloaded');
+      answering.resolve();
+      const accepted = (await Promise.all(all)).filter((one) => one === 'accepted').length;
+      expect(accepted).toBeGreaterThan(8);
+      expect(accepted).toBeLessThan(20);
+      await gatherer.close();
+      await node.close();
+    },
+  );
 
   it('takes a synchronous write only while those under way leave room, and leaves some to others', async () => {
     const node = createNode(groundOf(test.database), { bytesInFlight: 9 * mebibyte });

@@ -246,32 +246,35 @@ describe('actions/write/auto-batch/auto-batch', () => {
     expect(await count(test.database, 'ab_turn')).toBe(0);
   });
 
-  it('ends a batch that cannot become work, and lets the others of its connection leave', async () => {
-    await test.database.raw(`
+  it.each(['22003', '23514', '54000'])(
+    'ends a batch that cannot become work (%s), and lets the others of its connection leave',
+    async (state) => {
+      await test.database.raw(`
       CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN IF (SELECT count(*) FROM record r WHERE r.operation_id = NEW.ref AND r.payload->>'n' = '7') > 0
-          THEN RAISE 'no room' USING ERRCODE = '54000'; END IF; RETURN NEW; END $$;
+          THEN RAISE 'no room' USING ERRCODE = '${state}'; END IF; RETURN NEW; END $$;
       CREATE TRIGGER no_room BEFORE INSERT ON work FOR EACH ROW EXECUTE FUNCTION no_room()`);
-    const [node] = await startNodes(1);
-    const key = oneKey();
-    const bad = [
-      await accept(node, { ...key, record: { n: 6 }, orderKey: 'contact 6' }),
-      await accept(node, { ...key, record: { n: 7 } }),
-    ];
-    const good = await accept(node, { ...key, request: { type: 'update' }, record: { n: 8 } });
-    await shift('61 seconds');
-    await ended([...bad, good]);
-    await test.database.raw('DROP FUNCTION no_room CASCADE');
-    expect(done.map(numbers)).toEqual([[8]]);
-    expect(await node!.operations.get(wholeProject(projectId), bad[0]!)).toMatchObject({
-      status: 'failure',
-      counts: { total: 2, failed: 2 },
-      result: expect.stringContaining('no room') as string,
-    });
-    const { results } = await node!.operations.records(wholeProject(projectId), bad[0]!, { pageSize: 10 });
-    expect(results).toMatchObject([{ success: false }, { success: false }]);
-    expect(await count(test.database, 'ab_turn')).toBe(0);
-  });
+      const [node] = await startNodes(1);
+      const key = oneKey();
+      const bad = [
+        await accept(node, { ...key, record: { n: 6 }, orderKey: 'contact 6' }),
+        await accept(node, { ...key, record: { n: 7 } }),
+      ];
+      const good = await accept(node, { ...key, request: { type: 'update' }, record: { n: 8 } });
+      await shift('61 seconds');
+      await ended([...bad, good]);
+      await test.database.raw('DROP FUNCTION no_room CASCADE');
+      expect(done.map(numbers)).toEqual([[8]]);
+      expect(await node!.operations.get(wholeProject(projectId), bad[0]!)).toMatchObject({
+        status: 'failure',
+        counts: { total: 2, failed: 2 },
+        result: expect.stringContaining('no room') as string,
+      });
+      const { results } = await node!.operations.records(wholeProject(projectId), bad[0]!, { pageSize: 10 });
+      expect(results).toMatchObject([{ success: false }, { success: false }]);
+      expect(await count(test.database, 'ab_turn')).toBe(0);
+    },
+  );
 
   it('lets a batch that meets an error of another kind hold up neither what is queued nor other lanes', async () => {
     await test.database.raw(`
