@@ -291,11 +291,11 @@ describe('test/journeys/resolve', () => {
     const record = { id, firstname: 'Ada', lastname: 'Lovelace', jobtitle: 'Countess' };
     const update = await bound.write('contacts', { type: 'update', record });
     expect(update.status).toBe(422);
-    const status = { kind: 'status', status: 429, headers: { 'retry-after': '3' } };
+    const status = { kind: 'status', status: 429, headers: { 'retry-after': '6' } };
     await fault(platform.hubspot, { path: `/contacts/${id}`, fault: status });
     const queued = await retry(waiting.body.operationId);
     const attempts = async () => (await bound.operation(queued.body.operationId)).metadata?.retry?.attempts;
-    await expect.poll(attempts).toBe(1);
+    await expect.poll(attempts, { timeout: 10_000 }).toBe(1);
     await configure({
       objectName: 'contacts',
       selectedFieldSettings: {
