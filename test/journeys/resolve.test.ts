@@ -312,7 +312,8 @@ describe('test/journeys/resolve', () => {
       errors: [{ category: 'permission' }],
     });
     expect(await changes('delete')).toEqual([]);
-    await bound.write('contacts', { type: 'update', record: { id, jobtitle: 'Analyst' } });
+    const named = () => bound.write('contacts', { type: 'update', record: { id, jobtitle: 'Analyst' } });
+    await expect.poll(named, { timeout: 15_000, interval: 500 }).toMatchObject({ status: 200 });
     const again = await retry(update.body.operationId);
     expect(await bound.settled(again.body.operationId)).toMatchObject({ status: 'success' });
     expect((await changes('update')).at(-1)?.fields).toEqual({ lastname: 'Lovelace' });
