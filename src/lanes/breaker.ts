@@ -1,5 +1,5 @@
 import type { Heard } from './kind.ts';
-import { remember } from './remember.ts';
+import { remember } from '../kit/remember.ts';
 
 /**
  * Lets those rest that only ever time out. `share` is what stands or falls together, such as the host of a provider; `lane`

@@ -1,4 +1,4 @@
-import { remember } from './remember.ts';
+import { remember } from '../kit/remember.ts';
 
 /** Says when a lane comes back that found no place: later each time, so that many of them cost little and hide no other. */
 export interface Returns {

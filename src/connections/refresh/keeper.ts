@@ -1,5 +1,6 @@
 import { isId } from '../../kit/ids.ts';
 import { Problem, problem } from '../../kit/problem.ts';
+import { remember } from '../../kit/remember.ts';
 import { badCredentials, canRenew, placeOf, refusedForNow, type Credential } from '../credentials/index.ts';
 import { checkHealth } from '../proof/index.ts';
 import { whoseOf, type ConnectionKey } from '../store.ts';
@@ -30,7 +31,6 @@ export interface Keeper extends Marks {
 
 /** After a refresh ahead of time, or a health check that told something, the next one waits this long. */
 const pauseMs = 10_000;
-const mostRemembered = 10_000;
 
 export function createKeeper(deps: RefreshDeps): Keeper {
   const { ground, catalog } = deps;
@@ -116,8 +116,7 @@ function createAfter401(refresh: Refresh): Refresh {
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'database-unavailable') throw error;
       const forMs = Math.min(failedMostMs, last ? 2 * last.forMs : failedFirstMs);
-      if (failures.size >= mostRemembered) failures.clear();
-      failures.set(name, { failure: error, forMs, until: performance.now() + forMs });
+      remember(failures, name, { failure: error, forMs, until: performance.now() + forMs });
       throw error;
     }
   };
@@ -178,7 +177,7 @@ function createPauses(): Pauses {
     isOn,
     start(name) {
       if (isOn(name)) return false;
-      if (until.size >= mostRemembered) until.clear();
+      if (until.size >= 10_000) until.clear();
       until.set(name, performance.now() + pauseMs);
       return true;
     },

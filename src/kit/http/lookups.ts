@@ -1,4 +1,5 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
+import { remember } from '../remember.ts';
 
 /** Tells all addresses of a name, as dns.lookup does with `all`. */
 export type Resolve = (
@@ -14,7 +15,7 @@ export type Resolve = (
 export interface LookupLimits {
   /** Look-ups under way at once. */
   atOnce: number;
-  /** Of them, those of names that have not answered lately; others are never kept waiting by these. */
+  /** Of them, those of names whose last look-up failed, or is not remembered; others are never kept waiting by these. */
   atOnceOfNew: number;
   /** Of these, those of one domain. */
   atOnceOfDomain: number;
@@ -49,8 +50,6 @@ interface Lookup {
   callbacks: Set<(...told: Told) => void>;
 }
 
-const remembered = 10_000;
-
 /** One look-up at once for each name, and a short memory of the answers. Whoever dials checks what it is told, each time. */
 export function createLookups(resolve: Resolve, limits: LookupLimits): Resolve {
   const answers = new Map<string, { told: Told; until: number }>();
@@ -71,10 +70,7 @@ export function createLookups(resolve: Resolve, limits: LookupLimits): Resolve {
     resolve(lookup.hostname, lookup.options, (...told) => {
       underWay.delete(key);
       const until = performance.now() + (told[0] ? limits.failureKeptMs : limits.keptMs);
-      answers.delete(key);
-      answers.set(key, { told, until });
-      const oldest = answers.keys().next().value;
-      if (answers.size > remembered && oldest !== undefined) answers.delete(oldest);
+      remember(answers, key, { told, until });
       for (const callback of lookup.callbacks) callback(...told);
       serve();
     });
