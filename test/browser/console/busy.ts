@@ -20,5 +20,7 @@ export async function slowWhileBusy({ customer, open }: ConsoleWorld): Promise<v
     .waitFor()
     .then(() => true);
   while (!(await Promise.race([shown, page.waitForTimeout(300).then(() => false)]))) await write();
+  // An answer that is still held back would wait on a page that is gone.
+  await page.unrouteAll({ behavior: 'wait' });
   await page.close();
 }
