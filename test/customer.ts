@@ -257,18 +257,19 @@ export async function deploy(platform: Platform, sourceYaml = manifest): Promise
   }
 }
 
-/** Connects a group by the OAuth flow: our URL, the provider's consent, our callback. */
+/** Connects a group by the OAuth flow: our URL, the provider's consent, our callback. HubSpot says which account that is. */
 export async function connect(
   platform: Platform,
   provider: 'hubspot' | 'salesforce',
   groupRef: string,
+  { consumerRef = `${groupRef}-user`, account = 'acme' } = {},
 ): Promise<string> {
   const started = await platform.call('POST', '/oauth-connect', {
     projectIdOrName: platform.projectId,
     provider,
     groupRef,
-    consumerRef: `${groupRef}-user`,
-    ...(provider === 'salesforce' ? { providerWorkspaceRef: 'acme' } : {}),
+    consumerRef,
+    ...(provider === 'salesforce' ? { providerWorkspaceRef: account } : {}),
   });
   if (started.status !== 200) throw new Error(`oauth-connect: ${started.status} ${started.text}`);
   const page = await newBrowser().open(started.text);

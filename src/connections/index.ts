@@ -5,7 +5,7 @@ export { deadCredentials, takeBack, type Credential } from './credentials/index.
 export { callLimits } from './limits.ts';
 export { connectionMetrics } from './metrics.ts';
 export { callbackRoutes } from './oauth/index.ts';
-export type { Connection } from './present.ts';
+export { isOfOneAccount, type Connection } from './present.ts';
 export {
   areAllMoved,
   movedGroups,

@@ -32,6 +32,16 @@ export function connectionOf(row: ConnectionRow): Connection {
   };
 }
 
+/** Whether both are known to open one account; where a provider does not tell, nobody knows. */
+export function isOfOneAccount(one: Connection, other: Connection): boolean {
+  if (one.id === other.id) return true;
+  return (
+    one.provider === other.provider &&
+    one.workspaceRef !== undefined &&
+    one.workspaceRef === other.workspaceRef
+  );
+}
+
 /** Which secrets to show; the caller must have scope `full`. */
 export interface Shown {
   secrets: Secrets;

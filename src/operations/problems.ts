@@ -47,6 +47,12 @@ export const operationProblems = {
     'Look at the records in the provider and settle them first: POST …/operations/{id}:resolve.',
     'An operation is repeated with the records that are known not to have been done. Those of unknown outcome, named in `records` by their index, might be done twice. Nothing was sent.',
   ),
+  'connection-changed': kind(
+    409,
+    'The installation has the connection of another account',
+    'Send the records in a new write, with ids of the account that is connected now.',
+    'What failed is written again as it was planned: ids of its records hold in the account that the installation was connected to then. It has another connection by now, which is not known to be of that account. Nothing was sent.',
+  ),
   'nothing-to-retry': kind(
     422,
     'There is nothing to repeat',

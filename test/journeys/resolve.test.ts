@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  connect,
   deploy,
+  during,
   effects,
   fault,
   install,
@@ -259,6 +261,39 @@ describe('test/journeys/resolve', () => {
       status: 404,
       body: { code: 'installation-not-found' },
     });
+  });
+
+  it('retry goes to the account that it was planned for, and to no other', async () => {
+    const moved = await install(platform, 'salesforce-crm', 'moved');
+    const use = async (connectionId: string): Promise<void> => {
+      const answer = await platform.call(
+        'PATCH',
+        `/projects/default/integrations/salesforce-crm/installations/${moved.installationId}`,
+        { updateMask: ['connectionId'], installation: { connectionId } },
+      );
+      expect(answer.status).toBe(200);
+    };
+    const record = { id: '001000000000999AAA', Name: 'w' };
+    const failed = await moved.write('Account', { type: 'update', record });
+    expect(failed.status).toBe(422);
+    await use(await connect(platform, 'salesforce', 'moved', { account: 'elsewhere' }));
+    const { result: refused, requests } = await during(platform.salesforce, () =>
+      retry(failed.body.operationId),
+    );
+    expect(refused).toMatchObject({ status: 409, body: { code: 'connection-changed', retryable: false } });
+    expect(requests).toEqual([]);
+    const many = await platform.call<{ results: { operationId: string; refused: ProblemBody }[] }>(
+      'POST',
+      '/projects/default/operations:retry',
+      { filter: { groupRef: 'moved' } },
+    );
+    expect(many.body.results).toMatchObject([{ refused: { code: 'connection-changed' } }]);
+    const colleagues = await connect(platform, 'salesforce', 'moved', { consumerRef: 'colleague' });
+    expect(colleagues).not.toBe(moved.connectionId);
+    await use(colleagues);
+    const again = await retry(failed.body.operationId);
+    expect(again.status).toBe(200);
+    await moved.settled(again.body.operationId);
   });
 
   it('retry is held to the config and the manifest of now, as a new write is', async () => {

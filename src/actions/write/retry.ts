@@ -2,9 +2,10 @@ import { Type } from 'typebox';
 import { optionalBody } from '../../kit/optional-body-schema.ts';
 import { noteDone } from '../../kit/db/deeds.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
-import { record } from '../../events/index.ts';
+import { isOfOneAccount, type Connections } from '../../connections/index.ts';
+import { record, wholeProject } from '../../events/index.ts';
 import type { Target } from '../../installations/index.ts';
-import { problem, type Problem } from '../../kit/problem.ts';
+import { problem, Problem } from '../../kit/problem.ts';
 import { isNotDone, isUnresolved, type WrittenOperation } from '../../operations/index.ts';
 import { refuseDead } from '../target.ts';
 import { keyOfRetry, refuseUnsettled } from './accept/again.ts';
@@ -43,7 +44,7 @@ export function retryRoutes(deps: WriteDeps): (server: HttpServer) => Promise<vo
         operationId: 'retryOperation',
         summary: 'Write the records of an operation again that failed',
         description:
-          'Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. What the config and the manifest forbid by now is refused or left away. Refused while a record is of unknown outcome. An operation is repeated once: a second call answers the operation of the first.',
+          'Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. What the config and the manifest forbid by now is refused or left away. Refused while a record is of unknown outcome, and once the installation has a connection of another account. An operation is repeated once: a second call answers the operation of the first.',
         tags: ['operations'],
         params: Type.Object({ projectIdOrName: Type.String(), operationId: Type.String() }),
         body: RetryRequest,
@@ -111,6 +112,7 @@ export async function planFor(
   );
   if ('refusal' in again) throw again.refusal;
   refuseDead(target);
+  await refuseOtherAccount(deps.connections, write, target);
   return { written, target, write, records: again.records };
 }
 
@@ -120,6 +122,27 @@ function installationGone(): Problem {
     detail: 'The installation of the operation was deleted.',
     remedy: 'Send the records in a new write; `…/operations/{operation}/records` tells which were not done.',
   });
+}
+
+/** Ids of records hold in one account alone, and what was planned for one is not moved to another unasked. */
+async function refuseOtherAccount(
+  connections: Connections,
+  { connectionId }: StoredWrite,
+  { projectId, connectionId: nowId }: Target,
+): Promise<void> {
+  if (connectionId === nowId) return;
+  const reach = wholeProject(projectId);
+  const [before, now] = await Promise.all(
+    [connectionId, nowId].map((id) => connections.get(reach, id).catch(undefinedIfGone)),
+  );
+  if (before && now && isOfOneAccount(before, now)) return;
+  throw problem('connection-changed', {
+    detail: `The operation was planned for the connection ${connectionId}, and its installation uses ${nowId} now, of another account for all that is known.`,
+  });
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
 }
 
 interface PlannedRetry {

@@ -1429,7 +1429,7 @@ export interface paths {
         put?: never;
         /**
          * Write the records of an operation again that failed
-         * @description Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. What the config and the manifest forbid by now is refused or left away. Refused while a record is of unknown outcome. An operation is repeated once: a second call answers the operation of the first.
+         * @description Those that failed or were resolved as `notApplied`, as they were planned, asynchronously, in a new operation. What the config and the manifest forbid by now is refused or left away. Refused while a record is of unknown outcome, and once the installation has a connection of another account. An operation is repeated once: a second call answers the operation of the first.
          *
          *     Scopes: `full`, `develop`, `write`, `remediate`.
          */

@@ -10,6 +10,7 @@ export type ProblemCode =
   | 'conflict'
   | 'connect-link-over'
   | 'connection-bad-credentials'
+  | 'connection-changed'
   | 'connection-provider-mismatch'
   | 'credentials-rejected'
   | 'credentials-unreadable'
