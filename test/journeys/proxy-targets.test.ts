@@ -25,7 +25,9 @@ describe('test/journeys/proxy-targets', () => {
 
   beforeAll(async () => {
     test = await createTestDatabase();
-    platform = await startPlatform({ databaseUrl: test.url });
+    // A caller who is silent for 30 s longer than that is given up.
+    const env = { SVC_PROVIDER_CALL_MS: '5000' };
+    platform = await startPlatform({ databaseUrl: test.url, env });
     await deploy(platform);
     customer = await install(platform, 'hubspot-crm', 'acme');
     salesforce = await install(platform, 'salesforce-crm', 'acme');
@@ -248,6 +250,13 @@ describe('test/journeys/proxy-targets', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
     expect(requests.filter(({ path }) => path.includes('/oauth2/token'))).toHaveLength(1);
+  });
+
+  it('§5 a caller is not given up while a token endpoint takes its time', { timeout: 90_000 }, async () => {
+    const { installationId } = await install(platform, 'hubspot-crm', 'slow-renewal');
+    await fault(platform.hubspot, { path: '/contacts', fault: { kind: 'status', status: 401 } });
+    await fault(platform.hubspot, { path: '/token', fault: { kind: 'delay', ms: 38_000 } });
+    expect((await call(byId(installationId))).status).toBe(200);
   });
 
   it('a 401 that a new token does not cure is passed on as it came', async () => {

@@ -27,6 +27,8 @@ export interface ProxyDeps {
   proxyLog: ProxyLog;
   /** Whose X-Forwarded-For is believed. */
   isTrusted: IsTrusted;
+  /** How long a caller may neither read nor send, in milliseconds. */
+  callerSilenceMs(): number;
 }
 
 /** One call on its way. */
@@ -209,8 +211,21 @@ async function send(journey: Journey): Promise<void> {
   }
 }
 
-function credentialOf({ deps, target }: Journey): Promise<Credential> {
-  return deps.connections.credential(target.projectId, target.connectionId);
+function credentialOf(journey: Journey): Promise<Credential> {
+  const { connections } = journey.deps;
+  const { projectId, connectionId } = journey.target;
+  return whileItWaits(journey, connections.credential(projectId, connectionId));
+}
+
+/** A renewal takes its time, which is not the caller's: its silence begins with the call. */
+async function whileItWaits<Result>({ deps, request }: Journey, work: Promise<Result>): Promise<Result> {
+  const { socket } = request;
+  socket.setTimeout(0);
+  try {
+    return await work;
+  } finally {
+    socket.setTimeout(deps.callerSilenceMs());
+  }
 }
 
 /** A body that is kept may take minutes, and the right to send it may be withdrawn meanwhile; the rate limit has counted it. */
@@ -293,9 +308,8 @@ async function repeat(
   rejected: Extract<ForwardEnd, { kind: 'rejected' }>,
 ): Promise<ForwardEnd> {
   const { deps, target } = journey;
-  const renewed = await deps.connections
-    .renew(target.projectId, target.connectionId, credential.generation)
-    .catch(() => undefined);
+  const renewal = deps.connections.renew(target.projectId, target.connectionId, credential.generation);
+  const renewed = await whileItWaits(journey, renewal).catch(() => undefined);
   if (!renewed || renewed.generation === credential.generation || body === undefined) {
     rejected.passOn();
     return { kind: 'answered', status: 401 };

@@ -30,13 +30,13 @@ interface ProxyOptions extends ProxyLogOptions {
  * stream both ways. Nothing is written to the database or the log before the provider is called.
  */
 export function createProxyServer(
-  rooms: Omit<ProxyDeps, 'proxyLog' | 'isTrusted'>,
+  rooms: Omit<ProxyDeps, 'proxyLog' | 'isTrusted' | 'callerSilenceMs'>,
   options: ProxyOptions,
 ): ProxyServer {
   const { ground } = rooms;
   const proxyLog = createProxyLog(ground, options);
   const isTrusted = parseTrustedProxies(options.trustedProxies ?? []);
-  const deps: ProxyDeps = { ...rooms, proxyLog, isTrusted };
+  const deps: ProxyDeps = { ...rooms, proxyLog, isTrusted, callerSilenceMs: () => server.timeout };
   const server: Server = createServer({
     ServerResponse: drainingResponse(() => server.listening),
     keepAliveTimeout: 65_000,
