@@ -40,8 +40,21 @@ describe('src/kit/http/lookups', () => {
     expect(await Promise.all(hanging)).toEqual(
       hanging.map((_, n) => `a${n}.evil.example was not looked up within 300 ms`),
     );
-    expect(asked.filter(silent)).toHaveLength(limits.atOnceOfDomain);
+    expect(asked.filter(silent)).toHaveLength(limits.atOnceOfNewInDomain);
     expect(await ask(resolve, 'other.example')).toEqual([{ address: '127.0.0.2', family: 4 }]);
+  });
+
+  test('names of a domain that answered so far, and fall silent together, keep no other from being looked up', async () => {
+    const resolve = createLookups(system, { ...limits, keptMs: 0 });
+    silent = () => false;
+    const hosts = Array.from({ length: 100 }, (_, n) => `a${n}.evil.example`);
+    await Promise.all(hosts.map((host) => ask(resolve, host)));
+    asked = [];
+    silent = (name) => name.endsWith('evil.example');
+    const hanging = hosts.map((host) => ask(resolve, host));
+    expect(await ask(resolve, 'api.provider.example')).toEqual([{ address: '127.0.0.2', family: 4 }]);
+    await Promise.all(hanging);
+    expect(asked.filter(silent)).toHaveLength(limits.atOnceOfDomain);
   });
 
   test('names of many domains that nobody answers for leave room to those that answered lately', async () => {

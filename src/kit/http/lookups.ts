@@ -15,10 +15,12 @@ export type Resolve = (
 export interface LookupLimits {
   /** Look-ups under way at once. */
   atOnce: number;
-  /** Of them, those of names whose last look-up failed, or is not remembered; others are never kept waiting by these. */
+  /** Of them, those of one domain: its names may have answered so far, and fall silent together. */
+  atOnceOfDomain: number;
+  /** Of all, those of names whose last look-up failed, or is not remembered; names of other domains are never kept waiting by these. */
   atOnceOfNew: number;
   /** Of these, those of one domain. */
-  atOnceOfDomain: number;
+  atOnceOfNewInDomain: number;
   /** So long a caller waits. The thread may be busy for longer. */
   timeoutMs: number;
   keptMs: number;
@@ -31,8 +33,9 @@ export function limitsOf(threads: number): LookupLimits {
   const atOnce = forNames > 4 ? forNames - 2 : forNames;
   return {
     atOnce,
+    atOnceOfDomain: Math.max(1, Math.floor(atOnce / 2)),
     atOnceOfNew: Math.max(1, Math.floor(atOnce / 2)),
-    atOnceOfDomain: Math.max(1, Math.floor(atOnce / 4)),
+    atOnceOfNewInDomain: Math.max(1, Math.floor(atOnce / 4)),
     timeoutMs: 5_000,
     keptMs: 5_000,
     failureKeptMs: 1_000,
@@ -59,9 +62,10 @@ export function createLookups(resolve: Resolve, limits: LookupLimits): Resolve {
 
   function mayBegin({ isNew, domain }: Lookup): boolean {
     if (underWay.size >= limits.atOnce) return false;
+    if (count((other) => other.domain === domain) >= limits.atOnceOfDomain) return false;
     if (!isNew) return true;
     if (count((other) => other.isNew) >= limits.atOnceOfNew) return false;
-    return count((other) => other.isNew && other.domain === domain) < limits.atOnceOfDomain;
+    return count((other) => other.isNew && other.domain === domain) < limits.atOnceOfNewInDomain;
   }
 
   function begin(key: string, lookup: Lookup): void {
