@@ -49,7 +49,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       blockedMs: fc.constantFrom(0, 5_000),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('hurry' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('hurry' as const) }) },
   {
     weight: 4,
     // Also longer than a lease, as if its holder was frozen, and longer than a deadline.

@@ -61,12 +61,7 @@ async function main(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-mutants-'));
   const server = process.env['DATABASE_URL'] ? undefined : await startEmbedded({ dataDir: folder });
   const copy = await copySources();
-  const env = {
-    ...process.env,
-    DATABASE_URL: server?.url ?? process.env['DATABASE_URL'],
-    // A few histories show what all of them would.
-    MODEL_RUNS: '4000',
-  };
+  const env = { ...process.env, DATABASE_URL: server?.url ?? process.env['DATABASE_URL'] };
   let bad = 0;
   try {
     const intact = await runTests(copy, [...new Set(chosen.flatMap(({ tests }) => tests))], env);

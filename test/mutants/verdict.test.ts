@@ -37,6 +37,12 @@ describe('test/mutants/verdict', () => {
       report('failed', failed(late, 'AssertionError: 1')),
     ],
     [
+      'also one of a file that was stopped',
+      { killedBy: 'keeps it' },
+      1,
+      report('passed', failed('AssertionError: 1'), skipped),
+    ],
+    [
       'one that only ran out of time did not',
       { broken: 'keeps it ran out of time, and says nothing else' },
       1,

@@ -19,7 +19,7 @@ export interface Verdict {
 /** Pure. `code` is null where the run was stopped; a test that only runs out of time has noticed nothing. */
 export function verdictOf(code: number | null, report: TestReport | undefined, said: string): Verdict {
   if (code === null) return { broken: 'no end within the time' };
-  const failed = report?.testResults.filter(({ status }) => status === 'failed') ?? [];
+  const failed = report?.testResults.filter(hasFailed) ?? [];
   const all = failed.flatMap(({ assertionResults }) => assertionResults);
   const failures = all.filter(({ status }) => status === 'failed');
   const noticed = failures.find(({ failureMessages = [] }) => failureMessages.some((one) => !isLate(one)));
@@ -34,6 +34,11 @@ export function verdictOf(code: number | null, report: TestReport | undefined, s
   }
   if (code === 0 && report && report.numPassedTests > 0) return {};
   return { broken: report?.testResults.map(({ message }) => message).join('\n') || said };
+}
+
+/** A file that was stopped by the first failure of another may count as passed, in spite of its own. */
+function hasFailed({ status, assertionResults }: TestReport['testResults'][number]): boolean {
+  return status === 'failed' || assertionResults.some((one) => one.status === 'failed');
 }
 
 function isLate(message: string): boolean {
