@@ -160,9 +160,7 @@ describe('test/journeys/read-schedules', () => {
 
   it('does not count the time in which a history rests as one in which the provider failed', async () => {
     const path = '/objects/companies?limit';
-    const away = (times: number) =>
-      fault(world.first.hubspot, { path, times, fault: { kind: 'status', status: 503 } });
-    await away(100);
+    await fault(world.first.hubspot, { path, times: 100, fault: { kind: 'status', status: 503 } });
     const companies = { objectName: 'companies', selectedFieldsAuto: 'all' };
     const at = await world.customer({ read: { objects: { companies } } }, 'hubspot-crm', {
       skipSampling: true,
@@ -182,10 +180,10 @@ describe('test/journeys/read-schedules', () => {
     // More than a day has at the longest wait.
     await world.test.database.raw('UPDATE read_run SET failures = 100 WHERE id = $1', [id]);
     await world.pass(2 * 24 * 60);
-    await simulator(world.first.hubspot, 'DELETE', '/faults');
-    await away(1);
     expect((await verb('unpause')).status).toBe(204);
+    // A node that the clock took the lane from cannot record what it met: the next one meets it, too.
     await world.until('another failure', () => run('failures > 100'));
+    await simulator(world.first.hubspot, 'DELETE', '/faults');
     await world.pass(6);
     expect(await world.delivered(at, id)).toMatchObject({ status: 'success' });
   }, 60_000);
