@@ -1,4 +1,7 @@
-/** `npm run soak -- [--minutes N] [--seed N]`: load, faults and restarts for N minutes (15); exits 1 when something grew or was lost. */
+/**
+ * `npm run soak -- [--minutes N] [--seed N]`: writes, reads and proxied calls, faults and restarts for N minutes (15); exits 1 when
+ * something grew or was lost.
+ */
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import type { Database } from '../../src/kit/db/database.ts';
@@ -6,6 +9,7 @@ import { reportOf, tableOf } from '../faults/suite/report.ts';
 import { runFaults } from '../faults/suite/run.ts';
 import { usual, type Settings } from '../faults/suite/settings.ts';
 import type { Stage } from '../faults/suite/stage.ts';
+import { createBeside } from './beside.ts';
 import { growthOf, type Sample } from './growth.ts';
 
 const { values } = parseArgs({
@@ -88,27 +92,34 @@ function lineOf({ seconds, accepted, memory, queue, history: kept, queueAge }: S
 
 async function main(): Promise<number> {
   const samples: Sample[] = [];
-  const startedAt = performance.now();
+  const { beside, tally } = createBeside(seed);
+  let startedAt: number | undefined;
   const observe = async ({ database, nodes }: Stage, accepted: number): Promise<void> => {
+    startedAt ??= performance.now();
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     if (seconds < (samples.length + 1) * sampleEverySeconds) return;
     const stored = await storage(database).catch(() => undefined);
     if (!stored) return;
     const sample = { seconds, accepted, memory: await memoryOf(nodes[0]?.pid), ...stored };
     samples.push(sample);
-    print(lineOf(sample));
+    print(`${lineOf(sample)}  ${tally.proxied} proxied  ${tally.messages()} messages`);
   };
   const onOpen = (close: () => Promise<void>): void => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.once(signal, () => void close().then(() => process.exit(1)));
   };
   print(`soak, seed ${seed}, ${minutes} minutes`);
-  const outcome = await runFaults({ settings, say: () => undefined, observe, onOpen });
+  const outcome = await runFaults({ settings, say: () => undefined, observe, beside, onOpen });
   const report = reportOf(outcome, settings);
   const grown = growthOf(samples);
+  const besides = tally.problems();
   for (const line of [...tableOf(report, outcome), ...grown]) print(line);
+  print(
+    `beside the writes: ${tally.proxied} proxied calls, others ${JSON.stringify(tally.failed)}, ${tally.reads} reads, ${tally.messages()} messages`,
+  );
+  for (const line of besides) print(line);
   print(grown.length === 0 ? 'nothing grew' : 'SOMETHING GREW');
-  return grown.length === 0 && report.holds ? 0 : 1;
+  return grown.length === 0 && besides.length === 0 && report.holds ? 0 : 1;
 }
 
 process.exit(await main());

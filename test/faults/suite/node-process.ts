@@ -4,6 +4,7 @@ import type { Settings } from './settings.ts';
 /** One node of the platform: a process that dies and comes back on the same ports. */
 export interface NodeProcess {
   readonly base: string;
+  readonly proxy: string;
   readonly pid: number | undefined;
   /** Starts it, to die at a named point if one is given (`after-mark:3`). */
   start(crashAt?: string): void;
@@ -62,6 +63,7 @@ export function createNode(
 
   return {
     base,
+    proxy: `http://127.0.0.1:${env['SVC_PROXY_PORT']}`,
     get pid() {
       return child?.pid;
     },

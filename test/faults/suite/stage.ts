@@ -29,7 +29,15 @@ export interface Stage {
   projectId: string;
   seeded: Seeded;
   crashDatabase?: () => Promise<unknown>;
+  /** The steps that end everything; the last one that was added is done first. */
+  closing: (() => Promise<unknown>)[];
   close(): Promise<void>;
+}
+
+/** What is done beside the writes: with what is deployed, until `over`. */
+export interface Beside {
+  sourceYaml: string;
+  run(stage: Stage, over: () => boolean): Promise<void>;
 }
 
 const manifest = `specVersion: 1.0.0
@@ -48,6 +56,7 @@ export async function openStage(
   settings: Settings,
   sources = repository,
   onOpen?: (close: () => Promise<void>) => void,
+  sourceYaml = manifest,
 ): Promise<Stage> {
   const closing: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
@@ -86,7 +95,7 @@ export async function openStage(
     });
     const database = openDatabase({ url: server.url, poolSize: 4, applicationName: 'svc fault suite' });
     closing.push(() => database.close());
-    const { projectId, seeded } = await prepare(settings, nodes, { hubspot, salesforce, apiKey });
+    const { projectId, seeded } = await prepare(settings, nodes, { hubspot, salesforce, apiKey }, sourceYaml);
     const { crashDatabase } = server;
     return {
       folder,
@@ -99,6 +108,7 @@ export async function openStage(
       projectId,
       seeded,
       ...(crashDatabase ? { crashDatabase } : {}),
+      closing,
       close,
     };
   } catch (error) {
@@ -120,13 +130,18 @@ interface Furnished {
   customers: Customer[];
 }
 
-async function prepare(settings: Settings, nodes: NodeProcess[], around: Around): Promise<Furnished> {
+async function prepare(
+  settings: Settings,
+  nodes: NodeProcess[],
+  around: Around,
+  sourceYaml: string,
+): Promise<Furnished> {
   const [first, ...others] = nodes;
   if (!first) throw new Error('there are no nodes');
   first.start();
   await first.ready();
   for (const node of others) node.start();
-  const furnished = await furnish(settings, first.base, around, manifest);
+  const furnished = await furnish(settings, first.base, around, sourceYaml);
   await Promise.all(others.map((node) => node.ready()));
   return furnished;
 }
