@@ -34,7 +34,7 @@ export interface Failure {
   unreadable?: true;
   /** The builder's OAuth client was refused, so that nothing was sent: it is corrected in the provider app. */
   appInvalid?: true;
-  /** The connection was removed, so that nothing was sent and nobody can connect it again. */
+  /** The connection or the installation was removed, so that nothing was sent, nor ever will be. */
   gone?: true;
   /** The address was refused here, so that nothing was sent: the operator can allow it. */
   refusedHere?: true;
@@ -48,7 +48,7 @@ export interface Failure {
   quiet?: true;
   /** Of an upsert: a record stood in the way, and it is sent a second time. */
   clashed?: true;
-  /** Of an upsert of unknown outcome: its repetition was refused for good, so that none follows. */
+  /** Of an upsert of unknown outcome: its repetition was refused for good, or is impossible, so that none follows. */
   refused?: true;
   /** The answer of an attempt was lost, and the record was looked for by this unique field. */
   lookedUpBy?: string;

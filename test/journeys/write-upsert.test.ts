@@ -285,4 +285,33 @@ describe('test/journeys/write-upsert', () => {
     expect(answer.status).toBe(422);
     expect(JSON.stringify(answer.body)).toMatch(/conflict.*more than one record/);
   });
+
+  it('an upsert of unknown outcome ends when its installation is removed, and so does what waits behind it', async () => {
+    const removed = await install(platform, 'hubspot-crm', 'removed');
+    const path = '/batch/upsert';
+    await fault(platform.hubspot, { path, times: 1_000, fault: { kind: 'status', status: 503 } });
+    const upsert = async (firstname: string): Promise<string> => {
+      const record = { email: 'removed@example.com', firstname };
+      const options = { mode: 'asynchronous', retryPolicy: { deadlineHours: 48 } };
+      const { body } = await removed.write('contacts', {
+        type: 'upsert',
+        upsertBy: 'email',
+        record,
+        ...options,
+      });
+      return body.operationId;
+    };
+    const [first, second] = [await upsert('one'), await upsert('two')];
+    await expect
+      .poll(async () => (await removed.operation(first)).errors, { timeout: 10_000 })
+      .toMatchObject([{ category: 'unknownOutcome' }]);
+    const at = `/projects/default/integrations/hubspot-crm/installations/${removed.installationId}`;
+    expect((await platform.call('DELETE', at)).status).toBe(204);
+    expect(await removed.settled(first, 40_000)).toMatchObject({
+      status: 'failure',
+      counts: { unknown: 1 },
+      errors: [{ message: expect.stringContaining('removed') as string }],
+    });
+    expect(await removed.settled(second, 40_000)).toMatchObject({ status: 'failure', counts: { failed: 1 } });
+  }, 90_000);
 });

@@ -104,6 +104,17 @@ describe('src/operations/settle', () => {
       expect(rescued({ kind, failure: retryable })).toMatchObject({ done: true });
   });
 
+  test('of an upsert after a lost answer, that its installation or connection was removed is the end', () => {
+    const gone: Failure = { category: 'permission', retryable: false, message: 'removed', gone: true };
+    const earlier = new Map([[0, { ...lost, retryable: true }]]);
+    const request = { type: 'upsert' };
+    const ended = settled({ kind: 'notApplied', failure: gone }, { earlier, request });
+    expect(ended).toMatchObject({ done: true, status: 'failure', unknown: 1 });
+    expect(ended.errors).toMatchObject([
+      { category: 'unknownOutcome', message: expect.stringContaining('removed') },
+    ]);
+  });
+
   test('an upsert that is not recorded may be done by another node: its caller is not told that it was not', () => {
     const outcomes: RecordOutcome[] = [
       { kind: 'notApplied', failure: refused },

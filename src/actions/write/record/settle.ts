@@ -138,7 +138,7 @@ function withEarlier(
   const before = item.earlier.get(item.records[at]?.index ?? -1);
   if (outcome.kind !== 'notApplied' || before?.category !== 'unknownOutcome') return outcome;
   if (outcome.failure.lookedUpBy !== undefined) return outcome;
-  const isEnd = isUpsert(item) && !item.expired && isRefused(outcome.failure);
+  const isEnd = isUpsert(item) && !item.expired && (outcome.failure.gone || isRefused(outcome.failure));
   const message = item.expired
     ? outcome.failure.message
     : `an earlier attempt may have been done, the last one was not: ${outcome.failure.message}`;
@@ -148,7 +148,7 @@ function withEarlier(
 
 /**
  * An upsert leaves the same state when it is sent again: that is how its outcome becomes known, also of a synchronous one. It ends where a
- * repetition was refused for good.
+ * repetition was refused for good, or is impossible.
  */
 function repeated(item: WorkItem, outcome: RecordOutcome): RecordOutcome {
   if (outcome.kind !== 'unknown' || !isUpsert(item) || outcome.failure.refused) return outcome;

@@ -104,6 +104,7 @@ export function unknownForAll(
   quietMs: number,
 ): RecordOutcome[] {
   const stopped = stoppedOutcome(job);
+  if (job.kind === 'upsert' && failure.gone) return records.map(() => endedBy(stopped, failure));
   if (job.kind === 'upsert')
     return records.map((_, slot) => afterUpsert(stopped, earlier.get(slot), quietMs));
   if (job.kind !== 'create') return records.map(() => stopped);
@@ -135,6 +136,13 @@ function stoppedOutcome({ kind }: AttemptJob): RecordOutcome {
   const why =
     'its node ended, or the database was restored, before an answer was recorded; it may have been sent';
   return { kind: 'unknown', failure: unknownOutcome(why, kind !== 'create') };
+}
+
+/** What stopped cannot be sent again, so that its outcome stays unknown. */
+function endedBy(stopped: RecordOutcome, { message }: Failure): RecordOutcome {
+  if (stopped.kind !== 'unknown') return stopped;
+  const failure = { ...stopped.failure, message: `${stopped.failure.message}; ${message}` };
+  return { kind: 'unknown', failure: { ...failure, refused: true } };
 }
 
 /** What is open now: of a synchronous write what its attempt left open, of another perhaps one that came after that. */

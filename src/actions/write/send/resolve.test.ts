@@ -305,6 +305,10 @@ describe('src/actions/write/resolve', () => {
       headers: [],
     };
     const away: Failure = { category: 'providerDown', retryable: true, message: 'away' };
+    const gone = { ...away, retryable: false, message: 'removed', gone: true } as const;
+    expect(unknownForAll(upsert, { records: [record], earlier: new Map() }, gone, 600_000)).toMatchObject([
+      { kind: 'unknown', failure: { refused: true, message: expect.stringContaining('removed') as string } },
+    ]);
     expect(unknownForAll(upsert, { records: [record], earlier: new Map() }, away, 600_000)).toMatchObject([
       { kind: 'unknown', failure: { category: 'unknownOutcome', retryAfterMs: 600_000 } },
     ]);

@@ -118,6 +118,7 @@ const removed: Failure = {
   category: 'permission',
   retryable: false,
   message: 'the installation was removed before the record was sent',
+  gone: true,
 };
 
 const forbidden = ({ message }: Problem): Failure => ({ category: 'permission', retryable: false, message });
