@@ -33,11 +33,11 @@ export async function listAudit(
 /** `svc audit export`: the log as a file that is whole or not there, or on the output. */
 export async function exportAudit(
   path: string | undefined,
-  options: ConnectionOptions & Span & { format: 'ndjson' | 'csv' },
+  options: ConnectionOptions & Span & { format?: 'ndjson' | 'csv' },
 ): Promise<void> {
-  const { format } = options;
+  const format = options.format ?? (path?.toLowerCase().endsWith('.csv') ? 'csv' : 'ndjson');
   const pieces = (await connect(options)).audit.export({ format, ...spanOf(options) });
-  if (path === undefined) {
+  if (path === undefined || path === '-') {
     // An error of the output ends the process, whoever waits.
     for await (const piece of pieces)
       if (!process.stdout.write(piece)) await new Promise((room) => process.stdout.once('drain', room));

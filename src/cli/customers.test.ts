@@ -93,8 +93,14 @@ describe('cli/customers', () => {
     expect(more).toEqual([]);
     expect(await json('operations list --action write')).toHaveLength(2);
     expect(await json('operations list --action read')).toEqual([]);
-    await json(`operations resolve ${String(unresolved?.['id'])} --as notApplied`);
+    const id = String(unresolved?.['id']);
+    await json(`operations resolve ${id} --as notApplied`);
     expect(await json('operations list --unresolved')).toEqual([]);
+    const resolved = 'what was unknown is resolved: svc operations records tells how';
+    expect((await run(`operations get ${id}`)).out).toContain(resolved);
+    const [again] = await json(`operations retry ${id}`);
+    const written = `what failed is written again by ${String(again?.['operationId'])}`;
+    expect((await run(`operations get ${id}`)).out).toContain(written);
   }, 60_000);
 
   it('a batch of which some records failed is found, and retried, by that', async () => {

@@ -337,9 +337,9 @@ describe('cli/nouns', () => {
     const deployed = await words('audit', 'list', '--action', 'deploy.done');
     expect(deployed).toMatch(/^time +what +target +who +from\n\S+ +deploy\.done +\S+ +apiKey \S+ +127/);
     const listed = await json<{ id: string }>('audit', 'list', '--limit', '1000', '--to', '2100-01-01');
-    const taken = (await words('audit', 'export')).trim().split('\n');
+    const taken = (await words('audit', 'export', '-')).trim().split('\n');
     expect(taken.map((line) => JSON.parse(line) as unknown)).toEqual(listed);
-    const exported = ['audit', 'export', 'log.csv', '--format', 'csv', '--from', '2100-01-01'];
+    const exported = ['audit', 'export', 'log.csv', '--from', '2100-01-01'];
     expect(await run(...exported)).toMatchObject({ code: 0, out: '', err: 'The audit log is in log.csv.\n' });
     const path = join(at.folder, 'log.csv');
     expect(await readFile(path, 'utf8')).toMatch(/^id,time,action,[^\n]+\r\n$/);

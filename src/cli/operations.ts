@@ -136,13 +136,18 @@ export async function retryOperations(id: string | undefined, options: ManyOptio
 function wholeOf(operation: Operation): string {
   const { id, actionType, resource, status, result, createTime, updateTime, counts, errors, metadata } =
     operation;
+  const { retryOf, retriedBy, unresolved } = operation;
   const { nextAttempt } = metadata.retry;
+  const isResolved = status !== 'in_progress' && (counts?.unknown ?? 0) > 0 && !unresolved;
   return [
     `${id}  ${actionType} ${resource}: ${status}`,
     ...(result === undefined ? [] : [`  ${result}`]),
     ...(counts
       ? [`  ${counts.succeeded} done, ${counts.failed} failed, ${counts.unknown} unknown, of ${counts.total}`]
       : []),
+    ...(isResolved ? ['  what was unknown is resolved: svc operations records tells how'] : []),
+    ...(retryOf === undefined ? [] : [`  writes again what failed of ${retryOf}`]),
+    ...(retriedBy === undefined ? [] : [`  what failed is written again by ${retriedBy}`]),
     `  made ${createTime}, changed ${updateTime}`,
     ...(nextAttempt === undefined ? [] : [`  next attempt ${nextAttempt}`]),
     ...errors.slice(0, 10).map(({ category, message }) => `  ${category}: ${message}`),

@@ -28,6 +28,12 @@ describe('cli/remedies', () => {
     expect(said).toContain('in a new write');
   });
 
+  it('sends nobody to an installation whom the key does not reach', () => {
+    const detail = 'The key or token reaches the group globex alone, not acme.';
+    const said = remedyOf({ code: 'installation-not-found', remedy: '', operationId: undefined, detail });
+    expect(said).toContain('a key of that group');
+  });
+
   it('names no command that there is not', () => {
     const known = (words: readonly string[]): boolean => {
       if (isOperators(words)) return true;

@@ -89,6 +89,8 @@ export function remedyOf({ code, remedy, operationId, detail = '' }: Said): stri
     return 'Change it with `svc provider-apps update`, or give another client id.';
   if (code === 'connection-bad-credentials' && detail.includes('moved to another server'))
     return 'Send it to the server that the project was moved to; `svc export --undo` uses the connections here again.';
+  if (code === 'installation-not-found' && detail.startsWith('The key or token reaches the group '))
+    return 'Use a key of that group, or one that is confined to none.';
   if (code === 'installation-not-found' && detail.startsWith('The installation of the operation '))
     return 'Send the records in a new write: `svc operations records` tells which were not done.';
   const [, before] = /^There is no [A-Z]+ (?!\/write\/v1\/)(\/\S+?)(?:\/write)?\/v1\//.exec(detail) ?? [];

@@ -44,6 +44,7 @@ export function isUtf16([first, second]: Uint8Array): boolean {
 
 /** Puts text into a file, in place of what was there. */
 export async function writeText(path: string, text: string): Promise<void> {
+  refuseDash(path);
   await writeFile(path, text).catch((error: unknown) => {
     throw unwritable(path, error);
   });
@@ -61,6 +62,11 @@ export async function writeSecret(path: string, text: string, remedy: string): P
     await rm(next, { force: true }).catch(() => undefined);
     throw unwritable(path, error, remedy);
   }
+}
+
+/** To other programs `-` is the output; a file of that name surprises whoever meant it. */
+export function refuseDash(path: string): void {
+  if (path === '-') throw new Failure('- names no file.', 'Name a file.', exitCodes.usage);
 }
 
 export function unwritable(path: string, error: unknown, remedy = 'Name another file.'): Failure {

@@ -49,11 +49,16 @@ function declareAudit(audit: Command): void {
       audit,
       'export',
       'the whole log, or of a time, as a new file or on the output',
-      'svc audit export audit-log.csv --format csv --from 2026-01-01',
+      'svc audit export audit-log.csv --from 2026-01-01',
       'svc audit export | gzip > audit-log.ndjson.gz',
     )
       .argument('[file]', 'a new file; the output unless named')
-      .addOption(new Option('--format <format>').choices(['ndjson', 'csv']).default('ndjson')),
+      .addOption(
+        new Option('--format <format>', 'csv for a file of that ending, else ndjson').choices([
+          'ndjson',
+          'csv',
+        ]),
+      ),
   ).action(async (path: string | undefined, options) =>
     (await import('../audit.ts')).exportAudit(path, options),
   );

@@ -9,7 +9,7 @@ import { writeTypes } from './write-types.ts';
 export async function types(path: string, { out }: { out?: string }): Promise<void> {
   const { manifest } = await validManifest(path);
   const written = writeTypes(manifest, basename(path));
-  if (out === undefined) {
+  if (out === undefined || out === '-') {
     process.stdout.write(written);
     return;
   }

@@ -72,7 +72,8 @@ function asSentence(text: string): string {
 /** Of failures that no change of the record mends. */
 const remedies: Readonly<Record<string, string>> = {
   auth: 'Let the customer connect the account again: its credentials are not taken any more.',
-  permission: 'Let the customer grant what is missing, or leave away what is not allowed.',
+  permission:
+    'Have the provider app ask for a scope that is missing, at the provider and in its `scopes`, and let the customer connect again; or leave away what is not allowed.',
   notFound: 'Check the id of the record, and that it was not deleted at the provider.',
   rateLimit: 'Wait and try again, or write asynchronously: svc then waits by itself.',
   unknownOutcome:
