@@ -6,7 +6,8 @@ export const callLimits = {
     name: 'SVC_PROVIDER_CALL_MS',
     default: '60000',
     read: integer(100, 600_000),
-    about: 'The longest that one provider call may take, in milliseconds.',
+    about:
+      'The longest that one provider call may take, in milliseconds; a call to a token endpoint has 45 s.',
   }),
 };
 

@@ -42,6 +42,12 @@ describe('actions/proxy/request', () => {
     expect(remedyOf('/v1/charges', base)).not.toContain('svc.example');
   });
 
+  test('a target with a fragment is refused: what the proxy adds to the query would stand in it', () => {
+    const headers = [...base, 'x-svc-installation-id', installation];
+    expect(names(headers, '/x?a#b')).toEqual(['target']);
+    expect(names(headers, '/x?a=%23b')).toEqual([]);
+  });
+
   test('§4.6 x-svc-rate-limiter-mode is throttle or not sent', () => {
     const mode = (...values: string[]): string[] => [
       ...base,

@@ -109,6 +109,8 @@ function controlIssues(target: string, values: ReadonlyMap<string, string>): Iss
   if (!target.startsWith('/')) {
     issues.push({ in: 'path', name: 'target', detail: 'must be a path that starts with /' });
   }
+  // A server cuts it off, with what the proxy adds to the query.
+  if (target.includes('#')) issues.push({ in: 'path', name: 'target', detail: 'must have no fragment' });
   const coding = values.get('transfer-encoding');
   if (coding !== undefined && !isChunkedOnly(coding))
     issues.push(issue('transfer-encoding', 'must be chunked; another coding cannot be passed on'));

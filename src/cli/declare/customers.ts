@@ -153,7 +153,7 @@ function changeInstallations(installations: Command): void {
     calling(
       installations,
       'delete',
-      'delete an installation; nothing is read and written for it any more, and its connection goes, too, where nothing else uses it',
+      'delete an installation; two seconds later nothing is read and written for it any more, by any node, and its connection goes, too, where nothing else uses it',
       'svc installations delete 0192f0c1-… --integration hubspot-crm',
     ),
   )

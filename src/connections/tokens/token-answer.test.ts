@@ -33,6 +33,10 @@ describe('connections/tokens/token-answer', () => {
     });
   });
 
+  it.each(['a\0', 'a\r\nb: c', '€', ''])('takes %j for no access token', (token) => {
+    expect(read('hubspot', { access_token: token, expires_in: 1_800 })).toBeUndefined();
+  });
+
   it('reads nothing that the database cannot keep', () => {
     const said = { access_token: 'a', hub_id: '6\0', user_id: '7\ud83d', scopes: ['o\0'] };
     expect(read('hubspot', said)).toMatchObject({

@@ -15,11 +15,14 @@ export interface TokenAnswer {
   metadata: ProviderMetadata;
 }
 
-/** Reads a token response by the provider's declaration; undefined when it holds no access token. */
+/** What an access token is made of (RFC 6749, A.12); whatever else would be put into a header fails there. */
+const tokenText = /^[\x20-\x7e]+$/;
+
+/** Reads a token response by the provider's declaration; undefined when it holds no access token that can be used. */
 export function readTokenAnswer(provider: Provider, text: string): TokenAnswer | undefined {
   const body = jsonFrom(text);
   const accessToken = textAt(body, 'access_token');
-  if (!isObject(body) || !accessToken) return undefined;
+  if (!isObject(body) || !accessToken || !tokenText.test(accessToken)) return undefined;
   const fields = provider.oauth2Opts?.tokenMetadataFields ?? {};
   const refreshToken = textAt(body, 'refresh_token');
   const expiresInMs = lifetimeOf(provider, body['expires_in']);
