@@ -28,6 +28,9 @@ describe('cli/doctor', () => {
     expect(code).toBe(4);
     expect(out).toContain(`what answers at ${platform.proxy} is the proxy of svc`);
     expect(out).toContain('Name the address of its management surface');
+    const secure = platform.base.replace('http:', 'https:');
+    const told = await at.run(['doctor'], { env: { SVC_API_URL: secure } });
+    expect(told.out).toMatch(/does not speak TLS[^]*Write the address with http:\/\//);
     await platform.stop();
     await test.drop();
     await at.close();

@@ -37,7 +37,8 @@ async function examineServer(url: string): Promise<Finding[]> {
         about.isSilent ? `${url} ${about.fault}` : `${url} cannot be reached: ${about.fault}`,
         about.isSilent
           ? 'Something listens there and is too busy, or stuck: ask again, or let whoever runs it look at its log.'
-          : 'Start svc (npx svc dev), or name the server by --url, SVC_API_URL or svc login.',
+          : (about.remedy ??
+              'Start svc (npx svc dev), or name the server by --url, SVC_API_URL or svc login.'),
       ),
     ];
   const text = await about.answer.text().catch(() => '');
@@ -166,12 +167,15 @@ function judgeRefusal(error: unknown, project: string): Finding {
 }
 
 /** `isSilent`: it was connected to, and no answer came in time. */
-async function ask(url: string): Promise<{ answer: Response } | { fault: string; isSilent: boolean }> {
+async function ask(
+  url: string,
+): Promise<{ answer: Response } | { fault: string; remedy?: string; isSilent: boolean }> {
   try {
     return { answer: await fetch(url, { signal: AbortSignal.timeout(patienceMs), redirect: 'error' }) };
   } catch (error) {
     if ((error as Error).name === 'TimeoutError')
       return { fault: `did not answer in ${patienceMs / 1000} s`, isSilent: true };
-    return { fault: reasonOf(error).why, isSilent: false };
+    const { why, ...others } = reasonOf(error);
+    return { fault: why, ...others, isSilent: false };
   }
 }

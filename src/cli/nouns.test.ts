@@ -193,6 +193,8 @@ describe('cli/nouns', () => {
     expect(await words('plan', 'less.yaml')).toMatch(
       /\nhubspot-crm: 1 installation, of which\n {2}! 1 loses the mapped names for writes of contacts \(acme\)\n {2}! 1 may no longer call through the proxy \(acme\)\nNothing was changed\./,
     );
+    await writeFile(join(at.folder, 'same.yaml'), manifest);
+    expect(await words('plan', 'same.yaml')).toMatch(/\nThere is nothing to deploy\.\n?$/);
     const more = manifest.replace('0 0 1 1 *', '0 0 2 1 *');
     await writeFile(join(at.folder, 'more.yaml'), more);
     expect(await words('plan', 'more.yaml')).toContain(

@@ -33,11 +33,14 @@ export async function plan(path: string, options: PlanOptions): Promise<void> {
       file,
       preview.warnings.filter(({ rule }) => !ofImpacts.has(rule)),
     ),
-    destructive
-      ? 'Nothing was changed. svc deploy --destructive does it.'
-      : 'Nothing was changed. svc deploy does it.',
+    endOf(preview.integrations, destructive),
   ];
   say(options, preview, lines.join('\n'));
+}
+
+function endOf(integrations: readonly Pick<DeployedChange, 'change'>[], destructive: boolean): string {
+  if (integrations.every(({ change }) => change === 'unchanged')) return 'There is nothing to deploy.';
+  return `Nothing was changed. svc deploy${destructive ? ' --destructive' : ''} does it.`;
 }
 
 /** How many installations there are, and a line for each thing that the change means to some of them. */
