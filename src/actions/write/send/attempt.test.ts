@@ -194,12 +194,14 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
 
   test('while the provider cannot be asked the outcome is pending, and the next attempt asks before it sends', async () => {
     const record = fresh();
+    const acceptedAt = Date.now();
     await sim.fault({ path: '.', times: 1, fault: { kind: 'reset-after' } });
     await sim.fault({ path: '.', times: 50, fault: { kind: 'status', status: 503 } });
-    const first = await attempt([record], { context: { tries: 2 } });
+    const first = await attempt([record], { context: { tries: 2 }, acceptedAt });
     expect(first).toMatchObject([{ kind: 'unknown', failure: { pending: true, retryable: false } }]);
     await sim.control('DELETE', '/faults');
-    const { result, effects } = await sim.during(() => attempt([record], { earlier: [[0, pending]] }));
+    const again = () => attempt([record], { earlier: [[0, pending]], acceptedAt });
+    const { result, effects } = await sim.during(again);
     expect(result).toMatchObject([{ kind: 'applied', lookedUpBy: at.key }]);
     expect(effects).toEqual([]);
   });
