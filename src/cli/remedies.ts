@@ -26,6 +26,7 @@ const inShell: Readonly<Record<string, string>> = {
   'no-usable-connection':
     'Send the customer the link of `svc connections connect`, or of `svc connections reconnect` where one stopped working.',
   'connection-bad-credentials': 'Send the customer the link of `svc connections reconnect`.',
+  'shutting-down': 'Run the command again; another node will take it.',
   'outcome-unknown': settleUnknown,
   'outcome-known': 'Resolve only records whose outcome is unknown: `svc operations records` tells them.',
   'outcome-unresolved':
