@@ -44,6 +44,7 @@ describe('src/connections/client-targets', () => {
     const client = createProviderClient({
       ground: { egress, metrics: createMetrics(), limits: { providerCallMs: 2_000 } } as unknown as Ground,
       provider: 'x',
+      whose: 'x',
       credential,
       renew: credential,
       markWorking: () => undefined,

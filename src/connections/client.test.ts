@@ -10,11 +10,17 @@ import { createProviderClient } from './client.ts';
 describe('src/connections/client', () => {
   let server: Server;
   let seen: (string | undefined)[] = [];
+  const large = Buffer.alloc(3 * 1024 * 1024, 'x');
   const egress = createEgress({ allow: parseAddressRules(['127.0.0.1']), connectTimeoutMs: 1_000 });
 
   beforeAll(async () => {
-    server = createServer(({ headers: { authorization } }, response) => {
+    server = createServer(({ url, headers: { authorization } }, response) => {
       seen.push(authorization);
+      if (url?.startsWith('/large')) {
+        response.write(large);
+        if (url === '/large') response.end();
+        return;
+      }
       response.writeHead(authorization === 'Bearer 2' ? 200 : 401).end('{}');
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -34,10 +40,11 @@ describe('src/connections/client', () => {
     headers: { authorization: `Bearer ${generation}` },
     generation,
   });
-  const clientThat = (onRenew: () => void) =>
+  const clientThat = (onRenew: () => void, whose = 'x', providerCallMs = 2_000) =>
     createProviderClient({
-      ground: { egress, metrics: createMetrics(), limits: { providerCallMs: 2_000 } } as unknown as Ground,
+      ground: { egress, metrics: createMetrics(), limits: { providerCallMs } } as unknown as Ground,
       provider: 'x',
+      whose,
       credential: async () => credential(1),
       renew: async () => {
         onRenew();
@@ -78,4 +85,17 @@ describe('src/connections/client', () => {
     });
     expect(seen).toEqual(['Bearer 1']);
   });
+
+  test('large answers to one customer that never end leave another of the same provider its room', async () => {
+    const evil = clientThat(() => undefined, 'evil', 60_000);
+    const slow = Promise.all(
+      Array.from({ length: 12 }, () => evil.send({ method: 'GET', path: '/large/slow' })),
+    );
+    await expect.poll(() => seen.length).toBe(12);
+    const good = clientThat(() => undefined, 'good', 10_000);
+    const result = await good.send({ method: 'GET', path: '/large' });
+    server.closeAllConnections();
+    expect('answer' in result && result.answer.body.length).toBe(large.length);
+    expect((await slow).every((one) => 'fault' in one && one.fault.kind === 'broken')).toBe(true);
+  }, 30_000);
 });

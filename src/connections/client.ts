@@ -16,6 +16,8 @@ export interface ClientDeps {
   ground: Ground;
   /** A label of the metrics: a key of the catalogue. */
   provider: string;
+  /** The customer, of those who share the provider. */
+  whose: string;
   credential(): Promise<Credential>;
   renew(generation: number): Promise<Credential>;
   markWorking(): void;
@@ -59,7 +61,7 @@ interface Call {
 }
 
 async function sendOnce(
-  { ground, provider, ...deps }: ClientDeps,
+  { ground, provider, whose, ...deps }: ClientDeps,
   credential: Credential,
   { request, maySend, told }: Call,
 ): Promise<HttpResult> {
@@ -68,6 +70,7 @@ async function sendOnce(
   const [id, startedAt] = [newId(), performance.now()];
   const result = await sendHttp(ground.egress, toHttp(credential, request), {
     timeoutMs: ground.limits.providerCallMs,
+    whose,
     maySend,
   });
   done({ outcome: 'answer' in result ? `${Math.floor(result.answer.status / 100)}xx` : result.fault.kind });

@@ -318,6 +318,7 @@ function calling({ ground, catalog }: FlowDeps, keeper: Keeper, budget: Budget):
       const client = createProviderClient({
         ground,
         provider: row.provider,
+        whose: `${projectId} ${row.group_ref}`,
         credential: () => keeper.credential(key),
         renew: (generation) => keeper.renew(key, generation),
         markWorking: () => keeper.markWorking(key),

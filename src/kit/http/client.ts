@@ -38,6 +38,8 @@ export interface SendOptions {
   /** The status alone matters: of the body so many bytes are read, within so long after the status, and the rest is not waited for. */
   beginning?: { bytes: number; withinMs: number };
   signal?: AbortSignal;
+  /** Whose call it is, of many to one origin: none takes all the room that large answers of it have. */
+  whose?: string | undefined;
   /** Asked when the socket is there, right before the first byte; false withholds the request (docs/invariants.md, 14). */
   maySend?: (() => boolean) | undefined;
 }
@@ -145,7 +147,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #waitForRoom(controller: Dispatcher.DispatchController): void {
     let goOn = (): void => undefined;
-    this.#place = largeAnswers.enter(this.#origin, () => goOn());
+    this.#place = largeAnswers.enter(this.#origin, this.#options.whose, () => goOn());
     if (!this.#place.hasRoom) goOn = this.#pace.hold(controller);
   }
 

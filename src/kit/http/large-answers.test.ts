@@ -8,9 +8,9 @@ import { createLargeAnswers } from './large-answers.ts';
 
 describe('src/kit/http/large-answers', () => {
   test('reads so many at once, so many of one origin, and the others in their order', async () => {
-    const answers = createLargeAnswers({ atOnce: 3, ofOrigin: 2 });
+    const answers = createLargeAnswers({ atOnce: 3, ofOrigin: 2, ofOne: 2 });
     const told: string[] = [];
-    const enter = (name: string) => answers.enter(name.charAt(0), () => told.push(name));
+    const enter = (name: string) => answers.enter(name.charAt(0), undefined, () => told.push(name));
     const all = new Map(['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => [name, enter(name)]));
     expect([...all].filter(([, { hasRoom }]) => hasRoom).map(([name]) => name)).toEqual(['a1', 'a2', 'b1']);
     all.get('b2')?.leave();
@@ -21,6 +21,20 @@ describe('src/kit/http/large-answers', () => {
     expect(told).toEqual(['c1', 'a3']);
     for (const place of all.values()) place.leave();
     expect(enter('a4').hasRoom).toBe(true);
+  });
+
+  test('reads so many of one customer at an origin, and as many of it elsewhere', async () => {
+    const answers = createLargeAnswers({ atOnce: 9, ofOrigin: 4, ofOne: 2 });
+    const told: string[] = [];
+    const enter = (name: string) => answers.enter(name.charAt(0), name.charAt(1), () => told.push(name));
+    const names = ['ax1', 'ax2', 'ax3', 'ax4', 'ay1', 'ay2', 'ay3', 'bx1'];
+    const all = new Map(names.map((name) => [name, enter(name)]));
+    const atOnce = [...all].filter(([, { hasRoom }]) => hasRoom).map(([name]) => name);
+    expect(atOnce).toEqual(['ax1', 'ax2', 'ay1', 'ay2', 'bx1']);
+    all.get('ay2')?.leave();
+    all.get('ax1')?.leave();
+    await wait(1);
+    expect(told).toEqual(['ay3', 'ax3']);
   });
 
   test('reads large answers of one origin a few at a time, and loses none', async () => {

@@ -1,15 +1,16 @@
 /** Of an answer so many bytes are read, however many answers there are. */
 export const smallAnswerBytes = 2 * 1024 * 1024;
 
-/** Answers larger than that which are read at once, in all and of one origin. */
+/** Answers larger than that which are read at once: in all, of one origin, and there for one of those on whose behalf it is called. */
 export interface LargeAnswerLimits {
   atOnce: number;
   ofOrigin: number;
+  ofOne: number;
 }
 
 export interface LargeAnswers {
   /** Where there is no room at once, `onRoom` is called when there is. */
-  enter(origin: string, onRoom: () => void): Place;
+  enter(origin: string, whose: string | undefined, onRoom: () => void): Place;
 }
 
 interface Place {
@@ -21,22 +22,24 @@ interface Place {
 
 interface Answer extends Place {
   origin: string;
+  whose: string | undefined;
   onRoom(): void;
 }
 
 /** Bounds the memory that answers take while they are read. Whoever waits for room is not read on. */
-export function createLargeAnswers({ atOnce, ofOrigin }: LargeAnswerLimits): LargeAnswers {
+export function createLargeAnswers({ atOnce, ofOrigin, ofOne }: LargeAnswerLimits): LargeAnswers {
   const reading = new Set<Answer>();
   const waiting = new Set<Answer>();
 
-  function hasRoomFor(origin: string): boolean {
-    const same = [...reading].filter((other) => other.origin === origin).length;
-    return reading.size < atOnce && same < ofOrigin;
+  function hasRoomFor({ origin, whose }: Pick<Answer, 'origin' | 'whose'>): boolean {
+    const same = [...reading].filter((other) => other.origin === origin);
+    const own = whose === undefined ? [] : same.filter((other) => other.whose === whose);
+    return reading.size < atOnce && same.length < ofOrigin && own.length < ofOne;
   }
 
   function serve(): void {
     for (const answer of waiting) {
-      if (!hasRoomFor(answer.origin)) continue;
+      if (!hasRoomFor(answer)) continue;
       waiting.delete(answer);
       reading.add(answer);
       // In a turn of its own: undici reads one connection at a time.
@@ -45,11 +48,12 @@ export function createLargeAnswers({ atOnce, ofOrigin }: LargeAnswerLimits): Lar
   }
 
   return {
-    enter(origin, onRoom) {
+    enter(origin, whose, onRoom) {
       const answer: Answer = {
         origin,
+        whose,
         onRoom,
-        hasRoom: hasRoomFor(origin),
+        hasRoom: hasRoomFor({ origin, whose }),
         leave() {
           waiting.delete(answer);
           if (reading.delete(answer)) serve();
@@ -62,4 +66,4 @@ export function createLargeAnswers({ atOnce, ofOrigin }: LargeAnswerLimits): Lar
 }
 
 /** Of this process (docs/operating.md, Memory). */
-export const largeAnswers = createLargeAnswers({ atOnce: 32, ofOrigin: 8 });
+export const largeAnswers = createLargeAnswers({ atOnce: 32, ofOrigin: 8, ofOne: 3 });
