@@ -87,6 +87,19 @@ describe('test/journeys/hostile-answers', () => {
     expect(answer).toMatchObject({ status: 200, body: { result: { recordId: '7', data: { name: long } } } });
   });
 
+  it('large answers to many writes at once do not hold the event loop one right after another', async () => {
+    const calls = 40;
+    const body = echo(`"${'y'.repeat(1024 * 1024)}"`);
+    const { result, held } = await holding(platform, async () => {
+      const rule = { method: 'POST', path: '/companies', times: calls };
+      await fault(platform.hubspot, { ...rule, fault: { kind: 'status', status: 201, body } });
+      const write = () => hubspot.write('companies', { type: 'create', record: { name: 'x' } });
+      return Promise.all(Array.from({ length: calls }, write));
+    });
+    expect(result.map(({ status }) => status)).toEqual(Array(calls).fill(200));
+    expect(held).toBeLessThan(mostDelayMs);
+  }, 120_000);
+
   it.each(['constructor', '__proto__', 'toString'])(
     'a category that is a property of every object, %s, is an unknown one',
     async (category) => {

@@ -3,6 +3,7 @@ import { AnswerPace } from './answer-pace.ts';
 import { ByteBlocks } from './byte-blocks.ts';
 import { inTinyChunks } from './chunk-pace.ts';
 import { describeFault, failedToConnect, isRefused } from './egress.ts';
+import { handOver, turnBytes } from './hand-over.ts';
 import { JsonOutline, maxNesting } from './json-outline.ts';
 import { largeAnswers, smallAnswerBytes } from './large-answers.ts';
 
@@ -77,7 +78,7 @@ export async function sendHttp(
   });
 }
 
-/** One call: gathers the answer and keeps the limits. Settles once, by the first end. */
+/** One call: gathers the answer and keeps the limits. Settles once, by the first end; where that is a large answer, at its turn. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #origin: string;
   readonly #options: SendOptions;
@@ -94,7 +95,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   /** The request began to leave. */
   #sent = false;
+  /** How it ends is known. */
   #isOver = false;
+  /** Of an answer that waits for its turn. */
+  #leaveTurn: (() => void) | undefined;
 
   constructor(origin: string, options: SendOptions, settle: (result: HttpResult) => void) {
     this.#origin = origin;
@@ -162,10 +166,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    if (!this.#end()) return;
+    const tell = (): void => this.#tell({ answer: this.#answer() });
+    if (this.#bytes.length > turnBytes) this.#leaveTurn = handOver.add(tell);
+    else tell();
+  }
+
+  #answer(): HttpAnswer {
     const bytes = this.#bytes.whole();
-    const body = bytes.subarray(0, this.#options.beginning?.bytes ?? bytes.length).toString('utf8');
+    const body = bytes.toString('utf8', 0, this.#options.beginning?.bytes);
     const outlined = this.#outline ? { mayLoseDigits: this.#outline.mayLoseDigits } : {};
-    this.#end({ answer: { status: this.#status, headers: this.#headers, body, ...outlined } });
+    return { status: this.#status, headers: this.#headers, body, ...outlined };
   }
 
   /** What was read is the answer. */
@@ -176,31 +187,43 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: unknown): void {
     if (this.#options.beginning && this.#status >= 200) this.onResponseEnd();
-    this.#end({ fault: explain(error, this.#sent) });
+    this.#fail(explain(error, this.#sent));
   }
 
-  readonly #abort = (): void => this.#stop('aborted', 'the call was given up');
+  readonly #abort = (): void => {
+    const message = 'the call was given up';
+    if (!this.#isOver) return this.#stop('aborted', message);
+    this.#leaveTurn?.();
+    this.#tell({ fault: { kind: 'aborted', sent: this.#sent, message } });
+  };
 
   #stop(kind: TransportFault['kind'], message: string): void {
-    this.#end({ fault: { kind, sent: this.#sent, message } });
+    this.#fail({ kind, sent: this.#sent, message });
     this.#controller?.abort(new Error(message));
   }
 
-  #end(result: HttpResult): void {
-    if (this.#isOver) return;
+  #fail(why: TransportFault): void {
+    // The status of an error says by itself what became of the call, when the rest of the answer is lost or too much to read.
+    if (this.#status >= 400 && why.kind !== 'aborted') {
+      if (why.kind === 'tooLarge') this.#bytes.clear();
+      this.onResponseEnd();
+    } else if (this.#end()) this.#tell({ fault: why });
+  }
+
+  /** False where it was over before. An answer that is here is not late any more, however long it waits for its turn. */
+  #end(): boolean {
+    if (this.#isOver) return false;
     this.#isOver = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#restTimer);
-    this.#place?.leave();
-    this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#settle('fault' in result ? (this.#refusal(result.fault) ?? result) : result);
+    return true;
   }
 
-  /** The status of an error says by itself what became of the call, when the rest of the answer is lost or too much to read. */
-  #refusal({ kind }: TransportFault): HttpResult | undefined {
-    if (this.#status < 400 || kind === 'aborted') return undefined;
-    const body = kind === 'tooLarge' ? '' : this.#bytes.whole().toString('utf8');
-    return { answer: { status: this.#status, headers: this.#headers, body } };
+  #tell(result: HttpResult): void {
+    // Not before: until then it takes memory.
+    this.#place?.leave();
+    this.#options.signal?.removeEventListener('abort', this.#abort);
+    this.#settle(result);
   }
 }
 
