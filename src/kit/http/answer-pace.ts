@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { atItsTurn, ChunkCount } from './chunk-pace.ts';
 
-/** Keeps an answer in tiny chunks from holding up others: after many of them it is read on in another turn of the event loop. */
+/** Keeps an answer in tiny chunks, or a fast one, from holding up others: after many of them, or many bytes, it is read on in another turn of the event loop. */
 export class AnswerPace {
   readonly #count = new ChunkCount();
   #isResting = false;
