@@ -73,7 +73,7 @@ function problemsOf(
   { proxied: answered, failed, reads, messages }: BesideTally,
   receiver?: Receiver,
 ): string[] {
-  const others = Object.values(failed.proxied).reduce((sum, count) => sum + count, 0);
+  const others = Object.values(failed.proxied).reduce((sum, one) => sum + one, 0);
   return [
     ...(answered > others ? [] : [`${answered} proxied calls were answered, ${others} were not`]),
     ...(reads > 0 ? [] : ['nothing was read']),
