@@ -193,8 +193,7 @@ describe.each(cases)('src/actions/write/attempt: $provider', (at) => {
   });
 
   test('while the provider cannot be asked the outcome is pending, and the next attempt asks before it sends', async () => {
-    const record = fresh();
-    const acceptedAt = Date.now();
+    const [record, acceptedAt] = [fresh(), Date.now()];
     await sim.fault({ path: '.', times: 1, fault: { kind: 'reset-after' } });
     await sim.fault({ path: '.', times: 50, fault: { kind: 'status', status: 503 } });
     const first = await attempt([record], { context: { tries: 2 }, acceptedAt });
