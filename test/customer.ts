@@ -257,7 +257,7 @@ export async function deploy(platform: Platform, sourceYaml = manifest): Promise
   }
 }
 
-/** Connects a group by the OAuth flow: our URL, the provider's consent, our callback. HubSpot says which account that is. */
+/** Connects a group by the OAuth flow: our URL, the provider's consent, our callback. `account` is asked for of Salesforce; HubSpot names its own. */
 export async function connect(
   platform: Platform,
   provider: 'hubspot' | 'salesforce',

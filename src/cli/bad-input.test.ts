@@ -10,6 +10,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { freePort } from '../../test/free-port.ts';
 import { startPlatform, type Platform } from '../../test/platform.ts';
 import { openFolder, svc, type Folder, type Ran } from './run.fixture.ts';
+import { withNew } from './new-file.ts';
+import { writeText } from './text-file.ts';
 
 describe('cli/bad-input', () => {
   let test: TestDatabase;
@@ -164,6 +166,12 @@ describe('cli/bad-input', () => {
     },
     90_000,
   );
+
+  it('a command that writes a file makes none of the name -', async () => {
+    const written = [writeText('-', 'x'), withNew('-', async () => undefined)];
+    for (const one of written) await expect(one).rejects.toThrow('- names no file.');
+    expect(existsSync('-')).toBe(false);
+  });
 
   it('an audit log that breaks off leaves no file behind, and is not called whole', async () => {
     const breaking = createServer((_request, response) => {

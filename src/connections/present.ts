@@ -32,9 +32,8 @@ export function connectionOf(row: ConnectionRow): Connection {
   };
 }
 
-/** Whether both are known to open one account; where a provider does not tell, nobody knows. */
+/** Whether two connections are known to open one account; where a provider does not tell, nobody knows. */
 export function isOfOneAccount(one: Connection, other: Connection): boolean {
-  if (one.id === other.id) return true;
   return (
     one.provider === other.provider &&
     one.workspaceRef !== undefined &&

@@ -3,26 +3,9 @@ import { createRandom, type Random } from '../../simulator/kit/random.ts';
 import { startReceiver, type Receiver } from '../faults/messages/receiver.ts';
 import { patiently, platformAt } from '../faults/suite/processes.ts';
 import { groups } from '../faults/suite/settings.ts';
-import type { Beside, Stage } from '../faults/suite/stage.ts';
+import type { RunOptions } from '../faults/suite/run.ts';
+import type { Stage } from '../faults/suite/stage.ts';
 
-const sourceYaml = `specVersion: 1.0.0
-integrations:
-  - name: hubspot-crm
-    provider: hubspot
-    read:
-      objects:
-        - objectName: contacts
-          destination: soak
-          schedule: '*/10 * * * *'
-          requiredFields: [{ fieldName: email }, { fieldName: lastname, mapToName: surname }]
-    write: { objects: [{ objectName: contacts }, { objectName: companies }] }
-    proxy: { enabled: true }
-  - name: salesforce-crm
-    provider: salesforce
-    write:
-      objects: [{ objectName: Contact }, { objectName: Account }, { objectName: Lead }, { objectName: UpsertTable__c }]
-    proxy: { enabled: true }
-`;
 const proxied = {
   'hubspot-crm': '/crm/v3/objects/contacts?limit=5',
   'salesforce-crm': '/services/data/v60.0/sobjects/Contact/describe',
@@ -47,7 +30,7 @@ export interface BesideTally {
 }
 
 /** Reads on a schedule and on demand into a webhook, and calls through the proxy, while others write. */
-export function createBeside(seed: number): { beside: Beside; tally: BesideTally } {
+export function createBeside(seed: number): { beside: Required<RunOptions>['beside']; tally: BesideTally } {
   let receiver: Receiver | undefined;
   const tally: BesideTally = {
     proxied: 0,
@@ -56,16 +39,14 @@ export function createBeside(seed: number): { beside: Beside; tally: BesideTally
     messages: () => receiver?.arrivals.size ?? 0,
     problems: () => problemsOf(tally, receiver),
   };
-  const beside: Beside = {
-    sourceYaml,
-    async run(stage, over) {
-      receiver = await startReceiver({ endpoints: 1, faultRate: 0.05, seed });
-      stage.closing.push(() => receiver?.close() ?? Promise.resolve());
-      await readAll(stage, receiver);
-      const random = createRandom(seed, 'beside');
-      await Promise.all([callOften(stage, random, tally, over), readOften(stage, random, tally, over)]);
-    },
-  };
+  async function beside(stage: Stage, over: () => boolean): Promise<void> {
+    const opened = await startReceiver({ endpoints: 1, faultRate: 0.05, seed });
+    receiver = opened;
+    stage.closing.push(() => opened.close());
+    await readAll(stage, opened);
+    const random = createRandom(seed, 'beside');
+    await Promise.all([callOften(stage, random, tally, over), readOften(stage, random, tally, over)]);
+  }
   return { beside, tally };
 }
 
@@ -89,15 +70,16 @@ async function readAll(stage: Stage, { urls: [url], signingKey }: Receiver): Pro
   const platform = await platformAt(stage.nodes[0]?.base ?? '', apiKey, { hubspot });
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await platform.call<unknown>(method, `/projects/${projectId}${path}`, body);
-    if (answer.status < 300) return answer.body;
+    // Refused as there already: the answer to the first try was lost.
+    if (answer.status < 300 || answer.status === 409) return answer.body;
     throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
   };
   const secrets = { webhookSigningKey: signingKey };
-  const destination = { name: 'soak', type: 'webhook', metadata: { url }, secrets };
+  const destination = { name: 'hook', type: 'webhook', metadata: { url }, secrets };
   await patiently(() => ask('POST', '/destinations', destination));
   const path = '/integrations/hubspot-crm/installations';
-  const found = (await patiently(() => ask('GET', path))) as { id: string }[] | { results: { id: string }[] };
-  for (const { id } of Array.isArray(found) ? found : found.results)
+  const found = (await patiently(() => ask('GET', path))) as { id: string }[];
+  for (const { id } of found)
     await patiently(() =>
       ask('PATCH', `${path}/${id}?skipSampling=true`, {
         updateMask: ['config.content.read.objects.contacts'],

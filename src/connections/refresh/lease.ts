@@ -1,10 +1,11 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { newId } from '../../kit/ids.ts';
+import { tokenTimeoutMs } from '../limits.ts';
 import type { ConnectionKey } from '../store.ts';
 import { extendRefreshLease, releaseRefreshLease, takeRefreshLease } from './store.ts';
 
 /** Twice the token endpoint's time limit, and extended while a call lasts: a lease never ends under one. */
-const leaseMs = 90_000;
+const leaseMs = 2 * tokenTimeoutMs;
 const extendEveryMs = leaseMs / 3;
 /** Whoever waits for a lease waits until one that nobody extends is over. */
 export const patienceMs = leaseMs + 10_000;

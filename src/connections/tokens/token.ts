@@ -26,6 +26,7 @@ import {
   type ConnectionPlace,
   type Provider,
 } from '../../providers/index.ts';
+import { tokenTimeoutMs } from '../limits.ts';
 import { readTokenAnswer, type TokenAnswer } from './token-answer.ts';
 
 /** The OAuth client that asks. */
@@ -69,8 +70,6 @@ export interface TokenRefusal {
   retryAfterMs?: number;
 }
 
-/** Half of the refresh lease: a call never outlives it. */
-const tokenTimeoutMs = 45_000;
 const maxAnswerBytes = 1024 * 1024;
 
 type TokenOptions = Pick<SendOptions, 'maySend'>;

@@ -8,7 +8,7 @@ import { hang, setFaults } from './provider-faults.ts';
 import { createProviderLedger, type ProviderLedger } from './provider-ledger.ts';
 import { patiently } from './processes.ts';
 import { lateEffectMs, leaseMs, type Settings } from './settings.ts';
-import { openStage, type Beside, type Stage } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 import { describeMarker, judge, type RecordState, type Verdict } from './verdict.ts';
 import { createCaller, deletionOf, markersIn } from './workload.ts';
 
@@ -34,8 +34,8 @@ export interface RunOptions {
   say: (line: string) => void;
   /** Asked every second while there is load, with the number of requests accepted so far. */
   observe?: (stage: Stage, accepted: number) => Promise<void>;
-  /** What is done beside the writes, if anything. */
-  beside?: Beside;
+  /** What is done beside the writes, until `over`; nothing unless given. */
+  beside?: (stage: Stage, over: () => boolean) => Promise<void>;
   /** Told how to end everything at once, as soon as there is something to end. */
   onOpen?: (close: () => Promise<void>) => void;
 }
@@ -47,7 +47,7 @@ const stuckAfterMs = 90_000;
 export async function runFaults(options: RunOptions): Promise<Outcome> {
   const { settings, sources, say, onOpen } = options;
   const startedAt = performance.now();
-  const stage = await openStage(settings, sources, onOpen, options.beside?.sourceYaml);
+  const stage = await openStage(settings, sources, onOpen);
   try {
     say('ready');
     const providers = [createProviderLedger(stage.hubspot), createProviderLedger(stage.salesforce)];
@@ -137,7 +137,7 @@ async function disturb(
     return runCaller(caller, surface, client, tally, over, settings.pauseMs);
   });
   try {
-    await Promise.all([...callers, chaos.run(), watch(), beside?.run(stage, over)]);
+    await Promise.all([...callers, chaos.run(), watch(), beside?.(stage, over)]);
   } finally {
     end.abort();
   }

@@ -34,21 +34,20 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** What is done beside the writes: with what is deployed, until `over`. */
-export interface Beside {
-  sourceYaml: string;
-  run(stage: Stage, over: () => boolean): Promise<void>;
-}
-
+/** Nothing is read until a config asks for it. */
 const manifest = `specVersion: 1.0.0
 integrations:
   - name: hubspot-crm
     provider: hubspot
+    read:
+      objects: [{ objectName: contacts, destination: hook, schedule: '*/10 * * * *', requiredFields: [{ fieldName: email }] }]
     write: { objects: [{ objectName: contacts }, { objectName: companies }] }
+    proxy: { enabled: true }
   - name: salesforce-crm
     provider: salesforce
     write:
       objects: [{ objectName: Contact }, { objectName: Account }, { objectName: Lead }, { objectName: UpsertTable__c }]
+    proxy: { enabled: true }
 `;
 
 /** `sources` is a checkout whose nodes run: this one, or a copy that is wrong on purpose. */
@@ -56,7 +55,6 @@ export async function openStage(
   settings: Settings,
   sources = repository,
   onOpen?: (close: () => Promise<void>) => void,
-  sourceYaml = manifest,
 ): Promise<Stage> {
   const closing: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
@@ -95,7 +93,7 @@ export async function openStage(
     });
     const database = openDatabase({ url: server.url, poolSize: 4, applicationName: 'svc fault suite' });
     closing.push(() => database.close());
-    const { projectId, seeded } = await prepare(settings, nodes, { hubspot, salesforce, apiKey }, sourceYaml);
+    const { projectId, seeded } = await prepare(settings, nodes, { hubspot, salesforce, apiKey });
     const { crashDatabase } = server;
     return {
       folder,
@@ -130,18 +128,13 @@ interface Furnished {
   customers: Customer[];
 }
 
-async function prepare(
-  settings: Settings,
-  nodes: NodeProcess[],
-  around: Around,
-  sourceYaml: string,
-): Promise<Furnished> {
+async function prepare(settings: Settings, nodes: NodeProcess[], around: Around): Promise<Furnished> {
   const [first, ...others] = nodes;
   if (!first) throw new Error('there are no nodes');
   first.start();
   await first.ready();
   for (const node of others) node.start();
-  const furnished = await furnish(settings, first.base, around, sourceYaml);
+  const furnished = await furnish(settings, first.base, around, manifest);
   await Promise.all(others.map((node) => node.ready()));
   return furnished;
 }
