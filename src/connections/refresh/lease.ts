@@ -1,7 +1,7 @@
 import type { Queryable } from '../../kit/db/database.ts';
 import { newId } from '../../kit/ids.ts';
-import { tokenTimeoutMs } from '../limits.ts';
 import type { ConnectionKey } from '../store.ts';
+import { tokenTimeoutMs } from '../tokens/index.ts';
 import { extendRefreshLease, releaseRefreshLease, takeRefreshLease } from './store.ts';
 
 /** Twice the token endpoint's time limit, and extended while a call lasts: a lease never ends under one. */

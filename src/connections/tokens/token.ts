@@ -26,7 +26,6 @@ import {
   type ConnectionPlace,
   type Provider,
 } from '../../providers/index.ts';
-import { tokenTimeoutMs } from '../limits.ts';
 import { readTokenAnswer, type TokenAnswer } from './token-answer.ts';
 
 /** The OAuth client that asks. */
@@ -70,6 +69,8 @@ export interface TokenRefusal {
   retryAfterMs?: number;
 }
 
+/** How long a token endpoint has for its answer: half of the refresh lease, so that a call never outlives that. */
+export const tokenTimeoutMs = 45_000;
 const maxAnswerBytes = 1024 * 1024;
 
 type TokenOptions = Pick<SendOptions, 'maySend'>;
