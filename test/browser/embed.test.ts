@@ -32,7 +32,7 @@ const yardstick = `(() => {
   return performance.now() - begun;
 })()`;
 
-describe('test/browser/embed', () => {
+describe('test/browser/embed', { timeout: 90_000 }, () => {
   let test: TestDatabase;
   let world: World;
   beforeAll(async () => {
@@ -44,8 +44,12 @@ describe('test/browser/embed', () => {
     await test?.drop();
   });
 
-  // oxlint-disable-next-line vitest/no-standalone-expect
-  afterEach(() => expect(world.faults).toEqual([]));
+  afterEach(async ({ task }) => {
+    await world.leave();
+    if (task.result?.state === 'fail') await world.forget();
+    // oxlint-disable-next-line vitest/no-standalone-expect
+    expect(world.faults).toEqual([]);
+  });
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const heading = (page: Page, name: string) => page.getByRole('heading', { name });
@@ -167,10 +171,7 @@ describe('test/browser/embed', () => {
 
   it.each([18, 19] as const)(
     'connects and installs Salesforce with React %i, leaving the page and coming back; reads and writes',
-    async (react) => {
-      await salesforceInstalled(react)(world);
-      expect(world.faults).toEqual([]);
-    },
+    (react) => expect(salesforceInstalled(react)(world)).resolves.toBeUndefined(),
   );
 
   it('connects with a key and with a password: says that one is refused, and keeps what was typed', async () => {
@@ -304,10 +305,7 @@ describe('test/browser/embed', () => {
     await expect.poll(deletes).toEqual([false, true]);
   });
 
-  it.each(walks)('%s', { timeout: 90_000 }, async (_title, walk) => {
-    await walk(world);
-    expect(world.faults).toEqual([]);
-  });
+  it.each(walks)('%s', (_title, walk) => expect(walk(world)).resolves.toBeUndefined());
 
   it('works with the keyboard alone, from right to left, in the dark theme', async () => {
     const page = await world.open({ group: 'keyboard', dir: 'rtl', theme: 'dark' });

@@ -27,6 +27,10 @@ export interface World {
   link(given: Record<string, unknown>): Promise<string>;
   /** Errors that no page caught. */
   faults: Error[];
+  /** Closes all pages: each asks on, and takes of the machine. */
+  leave(): Promise<void>;
+  /** Removes what customers connected, so that a second try of a test finds its customers as the first did. */
+  forget(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -95,6 +99,8 @@ export async function startWorld(databaseUrl?: string): Promise<World> {
     env: { SVC_PROVIDERS_DIR: folder },
     origins: own.origins,
   });
+  // There is one account, which the customers of all tests have in common.
+  await simulator(platform.hubspot, 'POST', '/quotas', { burstMax: null });
   const browser = await launchBrowser();
   await deploy(platform, manifest);
   await platform.call('POST', `/projects/default/destinations`, {
@@ -145,6 +151,20 @@ export async function startWorld(databaseUrl?: string): Promise<World> {
       const made = await platform.call<{ url: string }>('POST', '/projects/default/connect-links', body);
       if (made.status !== 201) throw new Error(made.text);
       return made.body.url;
+    },
+    async leave() {
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    },
+    async forget() {
+      const all = await platform.call<{ id: string; integrationId: string }[]>(
+        'GET',
+        '/projects/default/installations',
+      );
+      for (const { id, integrationId } of all.body)
+        await platform.call('DELETE', `/projects/default/integrations/${integrationId}/installations/${id}`);
+      const connections = await platform.call<{ id: string }[]>('GET', '/projects/default/connections');
+      for (const { id } of connections.body)
+        await platform.call('DELETE', `/projects/default/connections/${id}`);
     },
     async close() {
       await browser.close();
