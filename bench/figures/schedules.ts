@@ -39,7 +39,7 @@ async function makeSchedules(count: number): Promise<Feeds> {
   await database.raw(makeInstallations, [projectId, count / objectsEach]);
   await database.raw(makeFeeds, [projectId]);
   await database.raw('DELETE FROM read_stale');
-  await database.raw('VACUUM ANALYZE read_feed, installations');
+  await database.raw('VACUUM ANALYZE read_feed, installation');
   return {
     async tick() {
       await database.raw(makeDue);
