@@ -156,15 +156,15 @@ export async function startWorld(databaseUrl?: string): Promise<World> {
       await Promise.all(browser.contexts().map((context) => context.close()));
     },
     async forget() {
-      const all = await platform.call<{ id: string; integrationId: string }[]>(
-        'GET',
-        '/projects/default/installations',
-      );
-      for (const { id, integrationId } of all.body)
-        await platform.call('DELETE', `/projects/default/integrations/${integrationId}/installations/${id}`);
-      const connections = await platform.call<{ id: string }[]>('GET', '/projects/default/connections');
-      for (const { id } of connections.body)
-        await platform.call('DELETE', `/projects/default/connections/${id}`);
+      const all = async <Thing>(of: string) =>
+        (await platform.call<Thing[]>('GET', `/projects/default/${of}`)).body;
+      const remove = async (path: string): Promise<void> => {
+        const { status, text } = await platform.call('DELETE', `/projects/default/${path}`);
+        if (status >= 300) throw new Error(text);
+      };
+      for (const { id, integrationId } of await all<{ id: string; integrationId: string }>('installations'))
+        await remove(`integrations/${integrationId}/installations/${id}`);
+      for (const { id } of await all<{ id: string }>('connections')) await remove(`connections/${id}`);
     },
     async close() {
       await browser.close();
