@@ -237,8 +237,8 @@ describe('test/journeys/read-schedules', () => {
         await world.stateOf(at, 'companies');
       };
       await save({});
-      await save({ companies });
       await simulator(url, 'DELETE', '/faults');
+      await save({ companies });
       const second = await world.until('another backfill', async () => {
         const id = await backfill();
         return id !== first && id;
@@ -247,7 +247,6 @@ describe('test/journeys/read-schedules', () => {
         status: 'failure',
         result: expect.stringContaining('not configured to be read'),
       });
-      await world.pass(6);
       const { metadata, status } = await world.delivered(at, second);
       expect(status).toBe('success');
       const entries = world.receiver.entries({ groupRef: at.groupRef, readType: 'backfill' });
