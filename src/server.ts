@@ -74,6 +74,7 @@ export async function createSurfaces(app: App, config: Config, health: Health): 
     },
     unknownPath: inBrowser.unknownPath,
     remedyOfUnknownPath: (request) => remedyOfUnknownPath(request, config.proxyPort),
+    listOwner: ({ principal }) => (principal as Principal | undefined)?.projectId,
   });
   await documentApi(server, {
     version: apiVersion,

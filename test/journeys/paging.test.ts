@@ -187,4 +187,22 @@ describe('test/journeys/paging', () => {
     expect(await statusOf(`/projects/${platform.projectId}/connections`, all)).toBe(200);
     expect(await statusOf(`${base}/connections`, all.slice(0, -1))).toBe(400);
   });
+
+  it('a token is of the lists of one project', async () => {
+    const other = await platform.call<{ name: string; apiKey: { key: string } }>('POST', '/projects', {
+      name: 'other',
+    });
+    expect([other.status, other.text]).toEqual([201, other.text]);
+    const { apiKey, name } = other.body;
+    for (const list of ['connections', 'installations', 'events', 'audit-log', 'provider-apps']) {
+      const page = await read<Page>(`${base}/${list}?pageSize=1`);
+      const path = `/projects/${name}/${list}?pageToken=${page.pagination.nextPageToken}`;
+      const answer = await platform.call('GET', path, undefined, { key: apiKey.key });
+      expect([list, answer.status, answer.body]).toMatchObject([
+        list,
+        400,
+        { issues: [{ in: 'query', name: 'pageToken', detail: 'is not a token of this list' }] },
+      ]);
+    }
+  });
 });

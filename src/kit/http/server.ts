@@ -24,7 +24,7 @@ import { rulesFor, type CrossOrigin } from './cross-origin.ts';
 import { hostFault } from './host.ts';
 import { createMethods, type Methods } from './methods.ts';
 import { nulIssues } from './nul.ts';
-import { bindPageTokens } from './page-tokens.ts';
+import { bindPageTokens, type ListOwner } from './page-tokens.ts';
 import { tellFault } from './problem-answer.ts';
 import { patience, requestWithinMs } from './request-time.ts';
 import { buildSerializer } from './serializer.ts';
@@ -53,6 +53,8 @@ export interface HttpServerOptions {
   remedyOfUnknownPath?: (request: FastifyRequest) => string | undefined;
   /** Absent: a path without a route is a problem. */
   unknownPath?: UnknownPath;
+  /** Absent: nobody. */
+  listOwner?: ListOwner;
 }
 
 /** Requests to paths without a route that are answered by something else than a problem. */
@@ -135,7 +137,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   refuseUnknownPaths(server, options);
   closeQueries(server);
   shortenBodiesOfAnybody(server);
-  bindPageTokens(server);
+  bindPageTokens(server, options.listOwner);
   server.addHook('preHandler', (request, _reply, done) => {
     if (request.isLarge) setImmediate(done);
     else done();
