@@ -1,8 +1,5 @@
-/**
- * `npm run test:faults -- [--part writes|reads|deliveries] [--long|--small] [--json] [--seed N] [--control marker|fence|refusal|intact]`:
- * exits 1 unless everything holds. `--small` is for reads and deliveries, `--control` for writes.
- */
-import { parseArgs } from 'node:util';
+/** `npm run test:faults`: nodes that die, freeze and lose their database, by providers that fail. */
+import { readOptions } from '../../scripts/options.ts';
 import { runDeliveries } from './messages/deliveries.ts';
 import { runReads } from './messages/reads.ts';
 import { linesOf, reportOf as reportOfPart, type Findings } from './messages/report.ts';
@@ -13,17 +10,20 @@ import { reportOf, tableOf, type Report } from './suite/report.ts';
 import { runFaults } from './suite/run.ts';
 import { controls, long, usual, type Control } from './suite/settings.ts';
 
-const { values } = parseArgs({
-  options: {
-    part: { type: 'string' },
-    long: { type: 'boolean' },
-    small: { type: 'boolean' },
-    json: { type: 'boolean' },
-    seed: { type: 'string' },
-    control: { type: 'string' },
-    writes: { type: 'string' },
-    sources: { type: 'string' },
-  },
+const usage = `npm run test:faults -- [--part writes|reads|deliveries] [--long|--small] [--json] [--seed N]
+                        [--control marker|fence|refusal|intact]
+
+Exits 1 unless everything holds. All three parts unless told; some minutes each, and ten times that with --long. --small is
+for reads and deliveries, --control for writes.`;
+const values = readOptions(usage, {
+  part: { type: 'string' },
+  long: { type: 'boolean' },
+  small: { type: 'boolean' },
+  json: { type: 'boolean' },
+  seed: { type: 'string' },
+  control: { type: 'string' },
+  writes: { type: 'string' },
+  sources: { type: 'string' },
 });
 const parts = ['writes', 'reads', 'deliveries'] as const;
 type Part = (typeof parts)[number];

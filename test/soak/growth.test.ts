@@ -5,7 +5,7 @@ const mebi = 2 ** 20;
 
 function run(change: (at: number) => Partial<Sample>): Sample[] {
   return Array.from({ length: 40 }, (_, at) => ({
-    seconds: at * 10,
+    seconds: at * 15,
     accepted: (at + 1) * 1_000,
     memory: 200 * mebi,
     queue: 5 * mebi,
@@ -31,6 +31,12 @@ describe('growth of a soak', () => {
     ['age of the queue', (at) => ({ queueAge: at * 4 }), /^age of the queue grew from \d+ to \d+ s$/],
   ])('finds the growth of %s', (_, change, sentence) => {
     expect(growthOf(run(change))).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  it('does not judge memory by less than nine minutes', () => {
+    const grows = run((at) => ({ memory: (150 + at * 5) * mebi }));
+    expect(growthOf(grows.slice(0, 36))).toEqual([]);
+    expect(growthOf(grows.slice(0, 37))).toHaveLength(1);
   });
 
   it('says that a short run shows nothing', () => {

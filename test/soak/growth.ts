@@ -16,25 +16,44 @@ export interface Sample {
 const mebi = 2 ** 20;
 
 /** What may grow, from the second quarter of a run to the last: by less than the factor, or by less than `free` altogether. */
-const limits: { name: string; of: (sample: Sample) => number; factor: number; free: number; unit: string }[] =
-  [
-    { name: 'memory', of: ({ memory }) => memory, factor: 1.25, free: 48 * mebi, unit: 'bytes' },
-    { name: 'queue tables', of: ({ queue }) => queue, factor: 2, free: 16 * mebi, unit: 'bytes' },
-    {
-      name: 'history of a request',
-      of: ({ history, accepted }) => history / Math.max(1, accepted),
-      factor: 1.5,
-      free: 1_024,
-      unit: 'bytes',
-    },
-    { name: 'age of the queue', of: ({ queueAge }) => queueAge, factor: 2, free: 30, unit: 's' },
-  ];
+interface Limit {
+  name: string;
+  of: (sample: Sample) => number;
+  factor: number;
+  free: number;
+  unit: string;
+  /** Shorter runs tell nothing of it. */
+  fromSeconds?: number;
+}
+
+const limits: Limit[] = [
+  {
+    name: 'memory',
+    of: ({ memory }) => memory,
+    factor: 1.25,
+    free: 48 * mebi,
+    unit: 'bytes',
+    // V8 lets a heap grow for minutes before it collects all of it.
+    fromSeconds: 540,
+  },
+  { name: 'queue tables', of: ({ queue }) => queue, factor: 2, free: 16 * mebi, unit: 'bytes' },
+  {
+    name: 'history of a request',
+    of: ({ history, accepted }) => history / Math.max(1, accepted),
+    factor: 1.5,
+    free: 1_024,
+    unit: 'bytes',
+  },
+  { name: 'age of the queue', of: ({ queueAge }) => queueAge, factor: 2, free: 30, unit: 's' },
+];
 
 /** A sentence for each figure that grew; the first quarter of the run is for warming up. Pure. */
 export function growthOf(samples: readonly Sample[]): string[] {
   const quarter = Math.floor(samples.length / 4);
   if (quarter < 2) return [`${samples.length} samples are too few to tell; run for longer`];
-  return limits.flatMap(({ name, of, factor, free, unit }) => {
+  const seconds = samples.at(-1)?.seconds ?? 0;
+  return limits.flatMap(({ name, of, factor, free, unit, fromSeconds = 0 }) => {
+    if (seconds < fromSeconds) return [];
     const before = median(samples.slice(quarter, 2 * quarter).map(of));
     const after = median(samples.slice(-quarter).map(of));
     const grew = after > before * factor && after - before > free;

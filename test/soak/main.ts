@@ -1,9 +1,7 @@
-/**
- * `npm run soak -- [--minutes N] [--seed N]`: writes, reads and proxied calls, faults and restarts for N minutes (15); exits 1 when
- * something grew or was lost.
- */
+/** `npm run soak`: writes, reads and proxied calls, faults and restarts. */
 import { execFile } from 'node:child_process';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import { readOptions } from '../../scripts/options.ts';
 import type { Database } from '../../src/kit/db/database.ts';
 import { reportOf, tableOf } from '../faults/suite/report.ts';
 import { runFaults } from '../faults/suite/run.ts';
@@ -12,9 +10,13 @@ import type { Stage } from '../faults/suite/stage.ts';
 import { createBeside } from './beside.ts';
 import { growthOf, type Sample } from './growth.ts';
 
-const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '15' }, seed: { type: 'string' } },
-});
+const values = readOptions(
+  `npm run soak -- [--minutes N] [--seed N]
+
+Writes, reads and proxied calls, faults and restarts for N minutes (15 unless told). Exits 1 when something
+was lost or grew; memory is judged in runs of ten minutes and more.`,
+  { minutes: { type: 'string', default: '15' }, seed: { type: 'string' } },
+);
 const minutes = Number(values.minutes);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed);
 if (!(minutes > 0)) throw new Error('--minutes takes a number above 0');
