@@ -33,7 +33,7 @@ const limits: Limit[] = [
     factor: 1.25,
     free: 48 * mebi,
     unit: 'bytes',
-    // V8 lets a heap grow for minutes before it collects all of it.
+    // V8 lets a heap grow for minutes before it collects all of it. A run of ten minutes has its last sample after nine.
     fromSeconds: 540,
   },
   { name: 'queue tables', of: ({ queue }) => queue, factor: 2, free: 16 * mebi, unit: 'bytes' },
