@@ -46,6 +46,8 @@ export interface OperationBody {
   createTime: string;
   updateTime: string;
   unresolved?: true;
+  retryOf?: string;
+  retriedBy?: string;
   status: 'in_progress' | 'success' | 'failure';
   result: string;
   errors?: { message: string; category: string; index?: number; retryable?: boolean }[];

@@ -125,7 +125,7 @@ export const commonProblems = {
   'shutting-down': kind(
     503,
     'The service is shutting down',
-    'Send the request again; another node will take it. With an `Idempotency-Key`, where the answer is a replayed one: with `Retry-Failed: true`.',
+    'Send the request again; another node will take it.',
     'This node is finishing its work before it stops.',
     true,
   ),

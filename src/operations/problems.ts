@@ -6,7 +6,7 @@ export const operationProblems = {
     409,
     'The first request with this key is still being done',
     'Send the same request again after `retryAfter`; it gets the answer of the first.',
-    'A synchronous write with the same `Idempotency-Key` was accepted and has not ended. This request did nothing. If the node that did the first one died, this lasts until its lease is over.',
+    'A synchronous write with the same `Idempotency-Key` was accepted and has not ended. This request did nothing. It lasts until the lease of its node is over if that died, and up to some minutes while a create whose answer was lost is looked for: `operationId` tells how far it is.',
     true,
   ),
   'idempotency-key-reused': kind(

@@ -302,6 +302,37 @@ describe('test/journeys/idempotency', () => {
     expect(await made('died at once')).toBe(0);
   });
 
+  it('a node dies before the turn of a synchronous write: nothing was sent of it, and its repetition does it', async () => {
+    const key = newKey();
+    const { recordId: id } = (await write(create('waited for'), undefined)).body.result ?? {};
+    const update = (name: string) => ({ groupRef: 'acme', type: 'update', record: { id, name } });
+    const path = `/companies/${id}`;
+    await fault(platform.hubspot, { method: 'PATCH', path, fault: { kind: 'delay', ms: 6_000 }, times: 1 });
+    const before = write(update('before'), undefined);
+    const underWay = `SELECT FROM operation WHERE status = 'in_progress' AND request ->> 'groupRef' = 'acme'`;
+    await expect.poll(async () => (await test.database.raw(underWay)).length).toBe(1);
+    await answerLost(update('in turn'), key);
+    let done = await write(update('in turn'), key);
+    expect(done).toMatchObject({ status: 409, body: { code: 'idempotency-key-in-flight' } });
+    expect(await before).toMatchObject({ status: 200 });
+    await expect
+      .poll(async () => (done = await write(update('in turn'), key)).status, { timeout: 30_000 })
+      .not.toBe(409);
+    expect([done.status, isReplay(done)]).toEqual([200, false]);
+    const { retryOf = '' } = await acme.operation(done.body.operationId);
+    expect(await acme.operation(retryOf)).toMatchObject({
+      status: 'failure',
+      retriedBy: done.body.operationId,
+    });
+    const again = await write(update('in turn'), key, { node: second });
+    expect([again.status, isReplay(again)]).toEqual([200, true]);
+    expect(again.body.operationId).toBe(done.body.operationId);
+    const names = (await effects(platform.hubspot, 'companies'))
+      .filter((effect) => effect.kind === 'update' && effect.id === id)
+      .map(({ fields }) => fields['name']);
+    expect(names).toEqual(['before', 'in turn']);
+  });
+
   it('every key belongs to an operation that exists', async () => {
     const key = newKey();
     const { operationId } = (await write(create('with a key'), key)).body;

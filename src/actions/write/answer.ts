@@ -130,7 +130,6 @@ const remedies: Partial<Record<ProblemCode, string>> = {
   'provider-unreachable': `Send the request again later, with ${again}: ${sameAnswer}.`,
   'provider-timeout': `Send the request again, with ${again}: ${sameAnswer}.`,
   'outcome-unknown': `Send the request again, with ${again}: ${sameAnswer}.`,
-  'shutting-down': `Send the request again, with ${again}: another node takes it.`,
 };
 
 /** Failures for which there is a status of their own: the provider said nothing of the record. */

@@ -101,10 +101,10 @@ async function write(
     return { status: 200, body: { plan: dryRun(plan, target.provider, description), ...warningsOf(plan) } };
   const first = await perform(deps, prepared, { claim }, asking);
   // Only a key that is known stands for a write that failed.
-  const isKnown = 'earlier' in first || first.replayed === true;
+  const isKnown = 'earlier' in first || (retriesFailed && first.replayed === true);
   const repetition =
-    claim && retriesFailed && isKnown
-      ? await repetitionOf(deps.operations, target.projectId, claim)
+    claim && isKnown
+      ? await repetitionOf(deps.operations, target.projectId, claim, retriesFailed)
       : undefined;
   const last =
     repetition && repetition.claim !== claim ? await perform(deps, prepared, repetition, asking) : first;

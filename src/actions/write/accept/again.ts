@@ -25,22 +25,25 @@ export interface Repetition {
 
 /**
  * What a request is accepted under whose key may stand for a write that failed. Goes from that write to those that were made in its place,
- * by requests with `Retry-Failed` or by `:retry`. What may not be repeated, or is under way, is the end: it is answered as it is.
+ * by repetitions or by `:retry`. What may not be repeated, or is under way, is the end: it is answered as it is. Without `retriesFailed`
+ * (`Retry-Failed`) only what a node left when it stopped before its turn is repeated: nobody was answered then.
  */
 export async function repetitionOf(
   operations: Pick<Operations, 'earlierUse' | 'written'>,
   projectId: string,
   first: KeyClaim,
+  retriesFailed: boolean,
 ): Promise<Repetition> {
+  const mayRepeat = retriesFailed ? isRepeatable : isAbandoned;
   let at: Repetition = { claim: first };
   for (;;) {
     const earlier = await operations.earlierUse(projectId, at.claim);
-    if (!earlier?.ended) return at;
+    if (!earlier?.ended || (earlier.answer && !retriesFailed)) return at;
     const written = await operations
       .written(wholeProject(projectId), earlier.operationId)
       .catch(whereForgotten);
     const claim = keyOfRetry(earlier.operationId);
-    if (written && isRepeatable(written)) at = { claim, retryOf: written };
+    if (written && mayRepeat(written)) at = { claim, retryOf: written };
     // What is not kept any more is not written again; where it was before, that is the answer.
     else if (!written && (await operations.earlierUse(projectId, claim))) at = { claim };
     else return { claim: at.claim };
@@ -84,6 +87,18 @@ export function whereForgotten(error: unknown): undefined {
 /** Whether an operation failed, and each of its records may be written again. Pure. */
 function isRepeatable(written: WrittenOperation): boolean {
   return written.operation.status === 'failure' && written.records.every(repeatableOf(written));
+}
+
+/** Whether a node stopped before the turn of a synchronous write came: nothing was sent, and nobody was answered. Pure. */
+function isAbandoned({ operation, request, records }: WrittenOperation): boolean {
+  return (
+    operation.status === 'failure' &&
+    storedWriteOf(request).mode === 'synchronous' &&
+    records.every(
+      (record) =>
+        isNotDone(record) && record.outcome?.kind === 'notApplied' && record.outcome.failure.abandoned,
+    )
+  );
 }
 
 /**

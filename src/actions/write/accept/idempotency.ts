@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { wholeProject } from '../../../events/index.ts';
 import { isDatabaseAway } from '../../../kit/db/faults.ts';
+import { timeOf } from '../../../kit/ids.ts';
 import { problem, Problem, refuse, renderProblem } from '../../../kit/problem.ts';
 import {
   erased,
@@ -89,6 +90,13 @@ export interface Asking {
   mode: 'synchronous' | 'asynchronous';
 }
 
+const longestPauseSeconds = 20;
+
+/** Seconds until a caller asks again for what began `ms` ago: most ends at once, and what was lost is looked for over minutes. Pure. */
+export function pauseOf(ms: number): number {
+  return Math.min(longestPauseSeconds, Math.max(1, Math.ceil(ms / 5_000)));
+}
+
 /**
  * The answer of the request that a key stands for. Throws `idempotency-key-in-flight` while one that is to be answered synchronously has none, and
  * `operation-erased` when it is gone by now.
@@ -102,7 +110,11 @@ export async function replay(
   const { operationId, answer, ended } = earlier;
   if (answer) return { ...answer, replayed: true };
   if (mode === 'asynchronous') return { status: 200, body: { operationId }, replayed: true };
-  if (!ended) throw problem('idempotency-key-in-flight', { retryAfterSeconds: 1, extra: { operationId } });
+  if (!ended)
+    throw problem('idempotency-key-in-flight', {
+      retryAfterSeconds: pauseOf(Date.now() - timeOf(operationId)),
+      extra: { operationId },
+    });
   // Nobody was answered: the node died, and another found out, or gave up, what became of it; or it was made by a retry. Or what was
   // answered is no longer so.
   const written = await operations.written(wholeProject(projectId), operationId).catch(whereForgotten);
@@ -123,7 +135,7 @@ export async function replayInstead(
 ): Promise<WriteAnswer> {
   if (!claim || !(refusal instanceof Problem) || refusal.code.startsWith('idempotency-key-')) throw refusal;
   const look = async (): Promise<EarlierUse | undefined> => {
-    const at = retriesFailed ? await repetitionOf(operations, projectId, claim) : { claim };
+    const at = await repetitionOf(operations, projectId, claim, retriesFailed);
     return operations.earlierUse(projectId, at.claim);
   };
   const earlier = await look().catch((error: unknown) => {
