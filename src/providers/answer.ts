@@ -1,3 +1,4 @@
+import { isKept } from '../kit/db/unkept.ts';
 import type { HttpAnswer } from '../kit/http/client.ts';
 import { isExactNumber, parseJson } from '../kit/json.ts';
 import type { RecordOutcome, WriteCall } from './connector.ts';
@@ -48,6 +49,12 @@ export function textOf(value: unknown): string | undefined {
 /** An id as text; some endpoints send numbers. */
 export function idOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOf(value);
+}
+
+/** The id of a record that was written; one that cannot be kept as it is tells nobody which record it is. */
+export function keptIdOf(value: unknown): string | undefined {
+  const id = idOf(value);
+  return id !== undefined && isKept(id) ? id : undefined;
 }
 
 /**

@@ -83,6 +83,31 @@ describe('test/journeys/client-faults', () => {
     ['a long header', `GET / HTTP/1.1\r\n${host}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers-too-large'],
     ['a long URL', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`, 431, 'headers-too-large'],
     ['an expectation', `GET /healthz HTTP/1.1\r\n${host}Expect: tea\r\n\r\n`, 417, 'expectation-failed'],
+    [
+      'one beside that of 100',
+      `GET /healthz HTTP/1.1\r\n${host}Expect: 100-continue, tea\r\n\r\n`,
+      417,
+      'expectation-failed',
+    ],
+    ['another version', `GET /healthz HTTP/2.0\r\n${host}\r\n`, 400, 'malformed-request'],
+    [
+      'chunks in HTTP/1.0',
+      `POST /v1/projects HTTP/1.0\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      400,
+      'malformed-request',
+    ],
+    [
+      'two types',
+      `POST / HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}`,
+      400,
+      'malformed-request',
+    ],
+    [
+      'a query that is not UTF-8',
+      `GET /v1/projects?name=%ff HTTP/1.1\r\n${host}\r\n`,
+      400,
+      'invalid-request',
+    ],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'malformed-request'],
     ['two hosts', `GET /healthz HTTP/1.1\r\n${host}${host}\r\n`, 400, 'malformed-request'],
     [
@@ -141,6 +166,13 @@ describe('test/journeys/client-faults', () => {
     [
       'another charset',
       'Content-Type: application/json; charset="ISO-8859-1"\r\nContent-Length: 2\r\n',
+      '{}',
+      415,
+      'unsupported-media-type',
+    ],
+    [
+      'another charset behind UTF-8',
+      'Content-Type: application/json; charset=utf-8; charset=latin1\r\nContent-Length: 2\r\n',
       '{}',
       415,
       'unsupported-media-type',

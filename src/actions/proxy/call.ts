@@ -64,7 +64,7 @@ export async function proxyCall(
   let journey: Journey | undefined;
   try {
     refuseMethod(request);
-    const read = readProxyCall(request.url ?? '', request.rawHeaders, request.httpVersion === '1.1');
+    const read = readProxyCall(request.url ?? '', request);
     if ('refusal' in read) {
       const { rawHeaders, url = '' } = request;
       throw misdirected(read.refusal, url, { rawHeaders, apiUrl: deps.ground.publicUrl });

@@ -1,30 +1,52 @@
 import { describe, expect, test } from 'vitest';
 import { misdirected, readProxyCall } from './request.ts';
 
-const project = '01890000-0000-7000-8000-000000000001';
-const installation = '01890000-0000-7000-8000-000000000002';
+const project = '01890000-0000-7000-8000-00000000a001';
+const installation = '01890000-0000-7000-8000-00000000b002';
 const base = ['X-Api-Key', 'k', 'x-svc-proxy-version', '1', 'x-svc-project-id', project];
 
+const head = (rawHeaders: string[], httpVersion = '1.1') => ({
+  rawHeaders: ['Host', 'x', ...rawHeaders],
+  httpVersion,
+});
+
 function codeOf(target: string, headers: string[]): string | undefined {
-  const read = readProxyCall(target, headers);
+  const read = readProxyCall(target, head(headers));
   return 'refusal' in read ? read.refusal.code : undefined;
 }
 
 function names(headers: string[], target = '/x'): string[] {
-  const read = readProxyCall(target, headers);
+  const read = readProxyCall(target, head(headers));
   return 'refusal' in read ? (read.refusal.details.issues ?? []).map(({ name }) => name) : [];
 }
 
 describe('actions/proxy/request', () => {
   test('§4.6 takes an installation id', () => {
-    expect(readProxyCall('/x', [...base, 'x-svc-installation-id', installation])).toEqual({
+    expect(readProxyCall('/x', head([...base, 'x-svc-installation-id', installation]))).toEqual({
       call: { apiKey: 'k', projectId: project, selector: { installationId: installation }, throttle: false },
     });
   });
 
+  test('takes ids in capitals, as they are stored', () => {
+    const capitals = base.map((one) => (one === project ? project.toUpperCase() : one));
+    const read = readProxyCall('/x', head([...capitals, 'x-svc-installation-id', installation.toUpperCase()]));
+    expect(read).toMatchObject({ call: { projectId: project, selector: { installationId: installation } } });
+  });
+
+  test('refuses another version of HTTP, and chunks in 1.0', () => {
+    const all = [...base, 'x-svc-installation-id', installation];
+    const refused = (version: string, more: string[] = []) => {
+      const read = readProxyCall('/x', head([...all, ...more], version));
+      return 'refusal' in read ? read.refusal.details.issues?.map(({ name }) => name) : [];
+    };
+    expect(refused('1.0')).toEqual([]);
+    expect(refused('2.0')).toEqual(['version']);
+    expect(refused('1.0', ['Transfer-Encoding', 'chunked'])).toEqual(['transfer-encoding']);
+  });
+
   test('a call to a path of the API without any header of the proxy is told the port of the API', () => {
     const remedyOf = (target: string, rawHeaders: string[]): string => {
-      const read = readProxyCall(target, rawHeaders);
+      const read = readProxyCall(target, head(rawHeaders));
       if (!('refusal' in read)) throw new Error('it was taken');
       const { details, kind } = misdirected(read.refusal, target, {
         rawHeaders,
@@ -55,7 +77,7 @@ describe('actions/proxy/request', () => {
       installation,
       ...values.flatMap((value) => ['X-Svc-Rate-Limiter-Mode', value]),
     ];
-    expect(readProxyCall('/x', mode('throttle'))).toMatchObject({ call: { throttle: true } });
+    expect(readProxyCall('/x', head(mode('throttle')))).toMatchObject({ call: { throttle: true } });
     for (const wrong of ['', 'on', 'Throttle', 'throttle, throttle'])
       expect(names(mode(wrong))).toEqual(['x-svc-rate-limiter-mode']);
     expect(codeOf('/x', mode('throttle', 'throttle'))).toBe('proxy-request-invalid');
@@ -69,14 +91,14 @@ describe('actions/proxy/request', () => {
       'Transfer-Encoding',
       value,
     ];
-    expect(readProxyCall('/x', coded('Chunked'))).toHaveProperty('call');
+    expect(readProxyCall('/x', head(coded('Chunked')))).toHaveProperty('call');
     expect(names(coded('gzip, chunked'))).toEqual(['transfer-encoding']);
     expect(codeOf('/x', [...coded('chunked'), 'Transfer-Encoding', 'chunked'])).toBe('proxy-request-invalid');
   });
 
   test('§4.6 takes an integration name with a group', () => {
     expect(
-      readProxyCall('/x', [...base, 'x-svc-integration-name', 'crm', 'x-svc-group-ref', 'g']),
+      readProxyCall('/x', head([...base, 'x-svc-integration-name', 'crm', 'x-svc-group-ref', 'g'])),
     ).toMatchObject({
       call: { selector: { integration: 'crm', groupRef: 'g' } },
     });
@@ -92,7 +114,9 @@ describe('actions/proxy/request', () => {
       'x-svc-installation-id',
       installation,
     ];
-    expect(readProxyCall('/x', all)).toMatchObject({ call: { selector: { installationId: installation } } });
+    expect(readProxyCall('/x', head(all))).toMatchObject({
+      call: { selector: { installationId: installation } },
+    });
   });
 
   test('§4.6 refuses a missing or other version, a project name, a missing selector', () => {

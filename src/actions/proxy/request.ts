@@ -1,5 +1,6 @@
-import { hostFault } from '../../kit/http/host.ts';
-import { isId } from '../../kit/ids.ts';
+import type { IncomingMessage } from 'node:http';
+import { headFault } from '../../kit/http/request-head.ts';
+import { isId, storedId } from '../../kit/ids.ts';
 import { problem, refuse, type Issue, type Problem } from '../../kit/problem.ts';
 import { isChunkedOnly, keyOf } from './headers.ts';
 
@@ -28,18 +29,16 @@ const controlHeaders = new Set([
 
 /**
  * Reads our headers and the target of a call. Pure; `rawHeaders` as node:http gives them, so that a repeated one is seen.
- * `needsHost`: HTTP/1.1, not 1.0.
  */
 export function readProxyCall(
   target: string,
-  rawHeaders: readonly string[],
-  needsHost = false,
+  { rawHeaders, httpVersion }: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>,
 ): { call: ProxyCall } | { refusal: Problem } {
   const { values, repeated } = controlValues(rawHeaders);
   const apiKey = values.get('x-api-key');
   const malformed = repeated.map((name) => issue(name, 'must be sent once'));
-  const fault = hostFault(rawHeaders, needsHost);
-  if (fault !== undefined) malformed.push(issue('host', fault));
+  const fault = headFault({ rawHeaders, httpVersion });
+  if (fault) malformed.push(issue(fault.name, fault.detail));
   if (malformed.length > 0) return { refusal: refuse(malformed, 'proxy-request-invalid') };
   if (!apiKey)
     return { refusal: problem('unauthenticated', { detail: 'The proxy needs the header x-api-key.' }) };
@@ -47,7 +46,7 @@ export function readProxyCall(
   const selector = selectorOf(values);
   if (issues.length > 0 || !selector) return { refusal: refuse(issues, 'proxy-request-invalid') };
   const throttle = values.has('x-svc-rate-limiter-mode');
-  return { call: { apiKey, projectId: values.get('x-svc-project-id') ?? '', selector, throttle } };
+  return { call: { apiKey, projectId: storedId(values.get('x-svc-project-id') ?? ''), selector, throttle } };
 }
 
 /** Of the API of svc, and perhaps of a provider, too. */
@@ -136,7 +135,7 @@ function controlIssues(target: string, values: ReadonlyMap<string, string>): Iss
 
 function selectorOf(values: ReadonlyMap<string, string>): ProxySelector | undefined {
   const installationId = values.get('x-svc-installation-id');
-  if (installationId) return { installationId };
+  if (installationId) return { installationId: storedId(installationId) };
   const integration = values.get('x-svc-integration-name');
   const groupRef = values.get('x-svc-group-ref');
   return integration && groupRef ? { integration, groupRef } : undefined;

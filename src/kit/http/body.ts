@@ -138,11 +138,17 @@ function refuseCoding(headers: IncomingHttpHeaders): Problem | undefined {
       detail: `The content encoding ${encoding} is not supported; send the body as it is.`,
     });
   }
-  const [, charset] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
-  if (charset === undefined || /^utf-?8$/i.test(charset)) return undefined;
+  const charset = charsetsOf(type).find((name) => !/^utf-?8$/i.test(name));
+  if (charset === undefined) return undefined;
   return problem('unsupported-media-type', {
     detail: `The charset ${charset} is not supported; send the body in UTF-8.`,
   });
+}
+
+/** Most types name none, or one; of two, readers take either. */
+function charsetsOf(type: string): string[] {
+  if (!type.includes(';')) return [];
+  return [...type.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)].map(([, name = '']) => name);
 }
 
 /**

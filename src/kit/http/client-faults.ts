@@ -17,11 +17,14 @@ interface Surroundings {
 export function answerClientFaults(server: Server, around: Surroundings): void {
   guardConnections(server);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // Node looks for the one that it knows among others (RFC 9110, 10.1.1).
+    const others = request.headers.expect?.split(',').some((one) => !/^\s*100-continue\s*$/i.test(one));
+    if (others) return server.emit('checkExpectation', request, response);
     // Once the body is wanted: whoever is refused before that need not send it.
     request.once('resume', () => {
       if (!response.headersSent) response.writeContinue();
     });
-    server.emit('request', request, response);
+    return server.emit('request', request, response);
   });
   server.on('checkExpectation', ({ headers: { expect } }: IncomingMessage, response: ServerResponse) => {
     const detail = `The expectation ${expect} is not known.`;

@@ -78,12 +78,18 @@ const connectFaults: Record<string, string> = {
 export function describeFault(error: unknown): { code: string; message: string } {
   const { code: told } = Object(error) as { code?: unknown };
   const code = typeof told === 'string' ? told : '';
-  const message = error instanceof Error ? error.message || error.name : String(error);
+  const message = messageOf(error, code);
   if (isRefused(error) || !failedToConnect(error)) return { code, message };
   const known =
     connectFaults[code] ??
     (/CERT|ALTNAME|SIGNATURE|ISSUER/.test(code) ? 'its certificate is not trusted' : undefined);
   return { code, message: known ?? `the connection failed${code ? ` (${code})` : ''}` };
+}
+
+/** The parser checks some of what it reads, such as a status below 100, by assertions. */
+function messageOf(error: unknown, code: string): string {
+  if (code === 'ERR_ASSERTION') return 'the answer is not valid HTTP';
+  return error instanceof Error ? error.message || error.name : String(error);
 }
 
 /** True when the error arose while connecting: no byte of the request can have left. */

@@ -21,12 +21,12 @@ import { callerAddress, parseTrustedProxies } from './caller-address.ts';
 import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
 import { rulesFor, type CrossOrigin } from './cross-origin.ts';
-import { hostFault } from './host.ts';
 import { createMethods, type Methods } from './methods.ts';
 import { nulIssues } from './nul.ts';
 import { bindPageTokens, type ListOwner } from './page-tokens.ts';
 import { tellFault } from './problem-answer.ts';
 import { patience, requestWithinMs } from './request-time.ts';
+import { headRefusal } from './request-head.ts';
 import { buildSerializer } from './serializer.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
@@ -241,7 +241,7 @@ function refuseUnknownPaths(
   server.after(() =>
     server.addHook('onRequest', (request, _reply, done) =>
       done(
-        withoutGoodHost(request) ??
+        headRefusal(request) ??
           (isUnrouted(request) && !unknownPath?.isTaken(request) ? routeNotFound(request) : undefined),
       ),
     ),
@@ -255,12 +255,6 @@ function refuseUnknownPaths(
 /** No route of ours takes OPTIONS, and a preflight that is let in was answered before; the route of the CORS plugin would read a body. */
 function isUnrouted({ is404, method }: FastifyRequest): boolean {
   return is404 || method === 'OPTIONS';
-}
-
-function withoutGoodHost({ raw }: FastifyRequest): Problem | undefined {
-  const fault = hostFault(raw.rawHeaders, raw.httpVersion === '1.1');
-  if (fault === undefined) return undefined;
-  return problem('malformed-request', { detail: `The header Host ${fault}.` });
 }
 
 function unknownRoute(

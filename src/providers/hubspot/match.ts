@@ -1,4 +1,13 @@
-import { comparable, idOf, isObject, objectsOf, textsOf, unknownRecord, type JsonObject } from '../answer.ts';
+import {
+  comparable,
+  idOf,
+  isObject,
+  keptIdOf,
+  objectsOf,
+  textsOf,
+  unknownRecord,
+  type JsonObject,
+} from '../answer.ts';
 import type { RecordOutcome, WriteCall, WriteRecord } from '../connector.ts';
 import type { Failure } from '../failure.ts';
 import { failureOfEntry } from './failure.ts';
@@ -10,7 +19,7 @@ export function traceIdOf(index: number): string {
 
 /** A record as HubSpot answers it. `data`: its properties and id, without createdAt, archived and url. An upsert tells whether it is `new`. */
 export function appliedFrom(result: JsonObject): RecordOutcome | undefined {
-  const recordId = idOf(result['id']);
+  const recordId = keptIdOf(result['id']);
   if (recordId === undefined) return undefined;
   const properties = isObject(result['properties']) ? result['properties'] : {};
   const created = result['new'];

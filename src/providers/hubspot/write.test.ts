@@ -73,6 +73,12 @@ describe('src/providers/hubspot/write', () => {
     ]);
   });
 
+  it.each(['5\0', '5\ud800'])('takes an id that cannot be kept, %j, for none', (id) => {
+    expect(write.judge(call('create', [person('a@b.co')]), answer(201, shown(id, {})))).toMatchObject([
+      { kind: 'unknown', failure: { category: 'unknownOutcome', retryable: false } },
+    ]);
+  });
+
   it('matches shuffled results by trace id', () => {
     const results = [
       shown('3', { email: 'same' }, { objectWriteTraceId: 'r2' }),

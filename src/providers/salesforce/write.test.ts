@@ -115,6 +115,9 @@ describe('src/providers/salesforce/write', () => {
     expect(write.judge(call('update', [{ id: contactB, fields: {} }]), answer(204, ''))).toEqual([
       { kind: 'applied', recordId: contactB },
     ]);
+    expect(write.judge(call('create', [people[0]!]), answer(201, done('0\0')))).toMatchObject([
+      { kind: 'unknown' },
+    ]);
   });
 
   it('judges the items of a collection in its order', () => {

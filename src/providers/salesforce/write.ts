@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '../../kit/http/client.ts';
 import {
   bodyOf,
-  idOf,
+  keptIdOf,
   isObject,
   isSuccess,
   judgeEmpty,
@@ -156,7 +156,7 @@ function outcomeOf(call: WriteCall, record: WriteRecord, item: unknown, status: 
   if (!isObject(item) || typeof item['success'] !== 'boolean')
     return unknownRecord(call, 'its item cannot be read');
   if (!item['success']) return { kind: 'notApplied', failure: failureOfItem(item, status, call.kind) };
-  const recordId = idOf(item['id']) ?? record.id;
+  const recordId = keptIdOf(item['id']) ?? record.id;
   if (recordId === undefined) return unknownRecord(call, 'the provider answered without its id');
   const created = item['created'];
   const isTold = call.kind === 'upsert' && typeof created === 'boolean';
