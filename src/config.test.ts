@@ -146,6 +146,9 @@ describe('config', () => {
     expect(issuesOf({ DATABASE_URL_FILE: file, DATABASE_URL: 'x', SVC_ENCRYPTION_KEYS: keys })[0]).toContain(
       'DATABASE_URL',
     );
+    expect(issuesOf({ DATABASE_URL_FILE: `${file}.no`, SVC_ENCRYPTION_KEYS: keys })[0]).toContain(
+      'the file that DATABASE_URL_FILE names',
+    );
   });
 
   test('shows no secret', () => {

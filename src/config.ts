@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { proxyLimits } from './actions/proxy/index.ts';
 import { writeLimits } from './actions/write/index.ts';
 import { contradictions } from './config-contradictions.ts';
+import { textOfFile } from './config-file.ts';
 import { ConfigError } from './config-error.ts';
 import { callLimits } from './connections/index.ts';
 import { unknownNames } from './config-names.ts';
@@ -379,7 +379,7 @@ function valueOf(env: NodeJS.ProcessEnv, spec: Variable<unknown>): string | unde
   if (spec.ifEmpty !== undefined && isEmpty(file ?? direct) && isEmpty(direct ?? file))
     throw new Error(spec.ifEmpty);
   if (file && direct) throw new Error(`and ${spec.name}_FILE are both set; set one of them`);
-  if (file) return readFileSync(file, 'utf8').trim();
+  if (file) return textOfFile(file, `${spec.name}_FILE`);
   return direct === undefined || direct === '' ? spec.default : direct;
 }
 

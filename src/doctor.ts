@@ -21,6 +21,7 @@ import { sendHttp } from './kit/http/client.ts';
 import { endOfCertificate } from './kit/http/peer-certificate.ts';
 import { findKeyFault } from './kit/key-check.ts';
 import type { Logger } from './kit/log.ts';
+import { unseenSeconds } from './lanes/index.ts';
 import { createVault } from './kit/vault.ts';
 import { masterKeysOf } from './master-keys.ts';
 import { loadCatalog } from './providers/index.ts';
@@ -261,6 +262,7 @@ async function examineContents(config: Config, url: string): Promise<Finding[]> 
     return [
       await examineKeys(config, database),
       await examineLineage(config, database),
+      ...(await examineWorkers(database)),
       ...(await examineProviders(config, database)),
     ];
   } finally {
@@ -301,6 +303,22 @@ async function examineLineage({ failoverMs }: Config, database: Database): Promi
     `no node works: ${verdict.held}`,
     'svc restore resume, once nothing else works with a copy of it (docs/operating.md, Restore).',
   );
+}
+
+/** Workers look at new work at once. */
+const lateSeconds = 30;
+
+/** Whether anybody does what was accepted. */
+async function examineWorkers(database: Database): Promise<Finding[]> {
+  const seconds = await unseenSeconds(database);
+  if (seconds === undefined || seconds < lateSeconds) return [];
+  return [
+    warning(
+      'workers',
+      `what was accepted ${Math.round(seconds)} s ago has been looked at by no worker`,
+      'Start one: svc server worker, or svc server all. If one runs, its log tells why it does nothing.',
+    ),
+  ];
 }
 
 /** Whether the providers that customers are connected with can be reached from here. */

@@ -87,6 +87,15 @@ describe('simulator/hubspot/faults', () => {
     expect(failed).toBeGreaterThan(10);
     expect(failed).toBeLessThan(50);
     await expect(hub.sim('POST', '/faults', { fault: { kind: 'nonsense' } })).rejects.toThrow(/fault.kind/);
+    const refused = [
+      [{ pathh: '/contacts' }, { kind: 'hang' }, 'pathh is not known'],
+      [{ times: '2' }, { kind: 'hang' }, 'times must be a number'],
+      [{}, { kind: 'hang', effects: true }, 'fault.effects is not known; known here: effect'],
+      [{}, { kind: 'delay' }, 'fault.ms is required'],
+      [{}, { kind: 'status', status: '500' }, 'fault.status must be a number'],
+    ] as const;
+    for (const [rule, given, why] of refused)
+      await expect(hub.sim('POST', '/faults', { ...rule, fault: given })).rejects.toThrow(why);
   });
 
   it('keeps a ledger of requests and of their effects', async () => {

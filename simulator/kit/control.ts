@@ -1,3 +1,4 @@
+import { faultKinds } from './faults.ts';
 import { isObject, json, parseJson } from './http.ts';
 import type { Call, JsonObject, Reply } from './http.ts';
 import type { Ground } from './ground.ts';
@@ -130,7 +131,7 @@ function ledgerControls(ground: Ground, provider: Provider): Control[] {
   return [
     post(
       'faults',
-      'Breaks the next `times` requests that match: `status`, `delay`, `reset-before`, `reset-after`, `truncate`, `hang`, `malformed`, `html`; `probability` skips some.',
+      `Breaks the next \`times\` requests that match \`method\`, \`path\`, \`object\` and \`contains\`: ${faultKinds.map((kind) => `\`${kind}\``).join(', ')}; \`probability\` skips some.`,
       fault,
       (body) => ground.faults.add(body),
     ),

@@ -1,3 +1,4 @@
+import { isObject } from './http.ts';
 import type { Random } from './random.ts';
 
 /** The fault. "effect": the request is performed although its answer is lost or replaced. */
@@ -40,18 +41,34 @@ export type Faults = {
   readonly size: number;
 };
 
-const KINDS = [
-  'status',
-  'delay',
-  'reset-before',
-  'reset-after',
-  'truncate',
-  'hang',
-  'late',
-  'malformed',
-  'html',
-  'chunks',
-];
+type Form = 'number' | 'text' | 'boolean' | 'object' | 'anything';
+type Members = Readonly<Record<string, Form>>;
+
+/** What may stand beside `kind` in a fault; of a status, HTML or chunks their `status` must. */
+const membersOfKind: Readonly<Record<Fault['kind'], Members>> = {
+  status: { status: 'number', body: 'anything', headers: 'object', effect: 'boolean' },
+  delay: { ms: 'number' },
+  'reset-before': {},
+  'reset-after': {},
+  truncate: {},
+  hang: { effect: 'boolean' },
+  late: { ms: 'number' },
+  malformed: {},
+  html: { status: 'number' },
+  chunks: { status: 'number', text: 'text', count: 'number' },
+};
+
+export const faultKinds = Object.keys(membersOfKind);
+
+const membersOfRule: Members = {
+  method: 'text',
+  path: 'text',
+  object: 'text',
+  contains: 'text',
+  times: 'number',
+  probability: 'number',
+  fault: 'object',
+};
 
 /** Keeps the list of fault rules; the first rule that matches wins. */
 export function createFaults(random: Random): Faults {
@@ -84,11 +101,28 @@ export function createFaults(random: Random): Faults {
 }
 
 function parseRule(input: Record<string, unknown>, id: string): FaultRule {
-  const fault = input['fault'];
-  const kind = typeof fault === 'object' && fault !== null && 'kind' in fault ? fault.kind : undefined;
-  if (typeof kind !== 'string' || !KINDS.includes(kind))
-    throw new Error(`fault.kind must be one of ${KINDS.join(', ')}`);
-  return { times: 1, ...input, id, fault: fault as Fault };
+  const given = input['fault'];
+  const { kind, ...rest } = isObject(given) ? given : {};
+  const members = Object.entries(membersOfKind).find(([name]) => name === kind)?.[1];
+  if (!members) throw new Error(`fault.kind must be one of ${faultKinds.join(', ')}`);
+  checkMembers(input, membersOfRule, '');
+  checkMembers(rest, members, 'fault.');
+  for (const name of ['status', 'ms', 'count'])
+    if (name in members && rest[name] === undefined) throw new Error(`fault.${name} is required`);
+  return { times: 1, ...input, id, fault: given as Fault };
+}
+
+/** A misspelt member would be no fault, or one of another kind of requests. */
+function checkMembers(given: Record<string, unknown>, members: Members, place: string): void {
+  for (const [name, value] of Object.entries(given)) {
+    const form = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (form === undefined) {
+      const known = Object.keys(members).join(', ');
+      throw new Error(`${place}${name} is not known${known === '' ? '' : `; known here: ${known}`}`);
+    }
+    const isOfForm = form === 'anything' || typeof value === (form === 'text' ? 'string' : form);
+    if (value !== undefined && !isOfForm) throw new Error(`${place}${name} must be a ${form}`);
+  }
 }
 
 type Pattern = Pick<FaultRule, 'method' | 'path' | 'object' | 'contains'>;

@@ -133,6 +133,15 @@ export async function retryOperations(id: string | undefined, options: ManyOptio
   );
 }
 
+/** What still gathers, or reads, is counted later. */
+function countsOf(
+  { succeeded, failed, unknown, total }: NonNullable<Operation['counts']>,
+  status: Operation['status'],
+): string {
+  if (status === 'in_progress' && total === 0) return '  its records are not counted yet';
+  return `  ${succeeded} done, ${failed} failed, ${unknown} unknown, of ${total}`;
+}
+
 function wholeOf(operation: Operation): string {
   const { id, actionType, resource, status, result, createTime, updateTime, counts, errors, metadata } =
     operation;
@@ -142,9 +151,7 @@ function wholeOf(operation: Operation): string {
   return [
     `${id}  ${actionType} ${resource}: ${status}`,
     ...(result === undefined ? [] : [`  ${result}`]),
-    ...(counts
-      ? [`  ${counts.succeeded} done, ${counts.failed} failed, ${counts.unknown} unknown, of ${counts.total}`]
-      : []),
+    ...(counts ? [countsOf(counts, status)] : []),
     ...(isResolved ? ['  what was unknown is resolved: svc operations records tells how'] : []),
     ...(retryOf === undefined ? [] : [`  writes again what failed of ${retryOf}`]),
     ...(retriedBy === undefined ? [] : [`  what failed is written again by ${retriedBy}`]),

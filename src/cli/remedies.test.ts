@@ -28,6 +28,12 @@ describe('cli/remedies', () => {
     expect(said).toContain('in a new write');
   });
 
+  it('sends nobody to installations for an integration that there is not', () => {
+    const detail = 'There is no integration "nope" in this project.';
+    const said = remedyOf({ code: 'installation-not-found', remedy: '', operationId: undefined, detail });
+    expect(said).toBe('Look for it with `svc integrations list`.');
+  });
+
   it('sends nobody to an installation whom the key does not reach', () => {
     const detail = 'The key or token reaches the group globex alone, not acme.';
     const said = remedyOf({ code: 'installation-not-found', remedy: '', operationId: undefined, detail });

@@ -15,20 +15,24 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Insertions, deletions and substitutions that turn one word into the other; `limit` when it is no less. */
+/** Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other; `limit` when it is no less. */
 function editDistance(left: string, right: string, limit: number): number {
+  let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (let i = 1; i <= left.length; i += 1) {
     const next = [i];
     let least = i;
     for (let j = 1; j <= right.length; j += 1) {
       const substitution = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      const distance = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution);
+      const isSwap = i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1];
+      const swap = isSwap ? (before[j - 2] ?? 0) + 1 : Infinity;
+      const distance = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution, swap);
       next.push(distance);
       least = Math.min(least, distance);
     }
-    if (least >= limit) return limit;
-    row = next;
+    // A swap goes by the row before, which is one less at the most.
+    if (least > limit) return limit;
+    [before, row] = [row, next];
   }
-  return row[right.length] ?? 0;
+  return Math.min(limit, row[right.length] ?? 0);
 }

@@ -42,7 +42,7 @@ export const commonProblems = {
   'unsupported-media-type': kind(
     415,
     'The content type is not supported',
-    'Send JSON in UTF-8, not compressed, with the header `Content-Type: application/json`. The text of an `svc.yaml` may be sent as `sourceYaml` in JSON, or as it is with `Content-Type: application/yaml`.',
+    'Send JSON in UTF-8, not compressed, with the header `Content-Type: application/json`.',
     'The management, write and read surfaces take JSON, in UTF-8 and without a content encoding; the two calls that deploy an `svc.yaml` take `application/yaml`, too. The proxy passes every content type.',
   ),
   'body-too-large': kind(
@@ -105,7 +105,7 @@ export const commonProblems = {
     503,
     'The database is not reachable',
     'Try again in a few seconds. Where `retryable` is false, the request was done, or a part of it, or that is not known: look before you repeat it.',
-    'The service cannot reach its database. Nothing was accepted. It recovers by itself.',
+    'The service cannot reach its database, or may not use it. Nothing was accepted. It recovers by itself once it can.',
     true,
   ),
   'clock-wrong': kind(

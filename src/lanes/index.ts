@@ -7,7 +7,15 @@ export { createNodeLanes, type NodeLane, type NodeLanes } from './node-lane.ts';
 export type { Share } from './pool.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
 export { hurry, hurryAll, hurryWork } from './store/hurry.ts';
-export { firstProject, gathering, markedOrParked, pause, rest, type LaneKey } from './store/lanes.ts';
+export {
+  firstProject,
+  gathering,
+  markedOrParked,
+  pause,
+  rest,
+  unseenSeconds,
+  type LaneKey,
+} from './store/lanes.ts';
 export { fenced, heldLanesOf, queued, recordParts, restingLanesOf, woken } from './store/record-parts.ts';
 export { doubt, findStray, findWaiting, markInTurn, putBack, unpark, withhold } from './store/work.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -243,6 +243,19 @@ describe('test/journeys/doctor', () => {
     expect(found.remedy).toContain('svc restore resume');
   });
 
+  it('finds that no worker does what was accepted', async () => {
+    const accept = `INSERT INTO wake (project_id, lane_id, due_at) VALUES (gen_random_uuid(), gen_random_uuid(), svc_now()`;
+    await test.database.raw(`${accept} + interval '1 hour')`);
+    expect(wrong(await look())).toEqual([]);
+    await test.database.raw(`${accept} - interval '5 minutes')`);
+    expect(await only(look())).toMatchObject({
+      subject: 'workers',
+      state: 'warning',
+      says: expect.stringMatching(/^what was accepted 30\d s ago/) as string,
+    });
+    await test.database.raw('DELETE FROM wake');
+  });
+
   it('finds a certificate that ends', () => {
     const now = Date.parse('2026-11-22T00:00:00Z');
     const end = (day: string): Finding => judgeEnd('SVC_PUBLIC_URL', 'svc.example.com', new Date(day), now);

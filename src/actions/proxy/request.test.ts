@@ -29,7 +29,10 @@ describe('actions/proxy/request', () => {
 
   test('takes ids in capitals, as they are stored', () => {
     const capitals = base.map((one) => (one === project ? project.toUpperCase() : one));
-    const read = readProxyCall('/x', head([...capitals, 'x-svc-installation-id', installation.toUpperCase()]));
+    const read = readProxyCall(
+      '/x',
+      head([...capitals, 'x-svc-installation-id', installation.toUpperCase()]),
+    );
     expect(read).toMatchObject({ call: { projectId: project, selector: { installationId: installation } } });
   });
 

@@ -259,7 +259,7 @@ function parsed(request: FastifyRequest, text: string, parse: (text: string) => 
 }
 
 /** What was sent may be of another type that the route takes. */
-function otherTypes({ routeOptions }: FastifyRequest): { remedy?: string } {
+export function otherTypes({ routeOptions }: FastifyRequest): { remedy?: string } {
   const { content = {} } = (routeOptions.schema?.body ?? {}) as { content?: object };
   const types = Object.keys(content).filter((type) => type !== 'application/json');
   if (types.length === 0) return {};

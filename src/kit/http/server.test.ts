@@ -226,6 +226,7 @@ describe('kit/http/server', () => {
       body: {
         code: 'unsupported-media-type',
         detail: expect.stringContaining('application/x-www-form-urlencoded') as string,
+        remedy: expect.not.stringContaining('yaml') as string,
       },
     });
     expect(await post(JSON.stringify({ count: 1, free: { a: 'x'.repeat(3000) } }))).toMatchObject({

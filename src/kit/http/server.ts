@@ -16,7 +16,7 @@ import { newId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { Problem, problem, refuse, renderProblem, type Issue } from '../problem.ts';
 import { withoutSecretsOf } from './hidden.ts';
-import { isForAnybody, readJsonBody } from './body.ts';
+import { isForAnybody, otherTypes, readJsonBody } from './body.ts';
 import { callerAddress, parseTrustedProxies } from './caller-address.ts';
 import { drainingResponse, rememberConnections } from './draining.ts';
 import { answerClientFaults, answerUnreadable } from './client-faults.ts';
@@ -321,12 +321,12 @@ function misplacedIn(request?: FastifyRequest): (issue: Issue) => Issue {
       : issue;
 }
 
-function mediaTypeOf(request?: FastifyRequest): { detail?: string } {
+function mediaTypeOf(request?: FastifyRequest): { detail?: string; remedy?: string } {
   const type = request?.headers['content-type'];
   if (!request) return {};
   const came =
     type === undefined ? 'The body came without a Content-Type' : `The body came as ${type.slice(0, 100)}`;
-  return { detail: `${came}, which is not taken here.` };
+  return { detail: `${came}, which is not taken here.`, ...otherTypes(request) };
 }
 
 /** Problems for what the framework refuses: by its error code, else by status. */

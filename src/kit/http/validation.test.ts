@@ -70,4 +70,26 @@ describe('kit/http/validation', () => {
     expect(check(value, 'body').issues).toEqual([]);
     expect(JSON.stringify(value)).toBe(`{"record":{"a":${number}}}`);
   });
+
+  test('names what may stand where something is missing, and where a property belongs', () => {
+    const closed = { additionalProperties: false };
+    const check = compileCheck(
+      Type.Object(
+        {
+          mode: Type.Enum(['now', 'later']),
+          unit: Type.Union([Type.Literal('s'), Type.Literal('ms')]),
+          name: Type.String(),
+          policy: Type.Optional(Type.Object({ allOrNone: Type.Optional(Type.Boolean()) }, closed)),
+        },
+        closed,
+      ),
+    );
+    const said = check({ allOrNone: true }, 'body').issues.map(({ name, detail }) => `${name} ${detail}`);
+    expect(said.toSorted()).toEqual([
+      'allOrNone is not a known property here; it belongs in "policy"',
+      'mode is required: "now" or "later"',
+      'name is required',
+      'unit is required: "s" or "ms"',
+    ]);
+  });
 });

@@ -193,7 +193,7 @@ function describe(error: ErrorObject): string {
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case 'required':
-      return 'is required';
+      return `is required${choicesOf(propertyOf(error, String(params['missingProperty'])))}`;
     case 'additionalProperties':
     case 'unevaluatedProperties':
       return unknownProperty(error);
@@ -213,14 +213,40 @@ function describe(error: ErrorObject): string {
   }
 }
 
+interface Property {
+  enum?: unknown[];
+  anyOf?: { const?: unknown }[];
+  properties?: object;
+}
+
+function propertiesOf({ parentSchema }: ErrorObject): Record<string, Property> {
+  return (parentSchema?.['properties'] as Record<string, Property> | undefined) ?? {};
+}
+
+function propertyOf(error: ErrorObject, name: string): Property | undefined {
+  const properties = propertiesOf(error);
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+/** What may stand there, where that is one of a few. */
+function choicesOf(property: Property | undefined): string {
+  const choices = property?.enum ?? property?.anyOf?.map((branch) => branch.const);
+  if (!choices || choices.length > mostNames || choices.includes(undefined)) return '';
+  return `: ${choices.map((value) => JSON.stringify(value)).join(' or ')}`;
+}
+
 /** More are not listed. */
 const mostNames = 12;
 
-function unknownProperty({ params, parentSchema }: ErrorObject): string {
-  const { additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
-  const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
-  const meant = nearest(additionalProperty ?? unevaluatedProperty ?? '', known);
+function unknownProperty(error: ErrorObject): string {
+  const { additionalProperty, unevaluatedProperty } = error.params as Record<string, string | undefined>;
+  const name = additionalProperty ?? unevaluatedProperty ?? '';
+  const properties = propertiesOf(error);
+  const known = Object.keys(properties);
   const fault = 'is not a known property';
+  const within = known.find((one) => Object.hasOwn(properties[one]?.properties ?? {}, name));
+  if (within !== undefined) return `${fault} here; it belongs in "${within}"`;
+  const meant = nearest(name, known);
   if (meant !== undefined) return `${fault}; did you mean "${meant}"?`;
   if (known.length === 0 || known.length > mostNames) return fault;
   return `${fault}; known here: ${known.join(', ')}`;

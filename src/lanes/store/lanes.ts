@@ -211,6 +211,17 @@ export function fold(db: Queryable): Promise<{ projectId: string; id: string }[]
   return db.rows(foldWakes);
 }
 
+const oldestWake = statement(
+  'lane_oldest_wake',
+  `SELECT (extract(epoch FROM svc_now() - min(due_at)))::float8 AS seconds FROM wake`,
+);
+
+/** For how many seconds something has waited that no worker has looked at; undefined where nothing waits. */
+export async function unseenSeconds(db: Queryable): Promise<number | undefined> {
+  const [row] = await db.rows<{ seconds: number | null }>(oldestWake);
+  return row?.seconds ?? undefined;
+}
+
 export interface ClaimRequest {
   /** Projects after this one first; the caller goes round. */
   afterProject: string;

@@ -100,6 +100,7 @@ describe('src/projects/keys/jwt-key-routes', () => {
       'another private key',
       'jwt-keys',
     ],
+    ['cut off', async () => (await token()).slice(0, -20), 'cut off', 'Send it whole'],
     ['of another algorithm', () => token({ header: { alg: 'RS512' } }), 'RS256', 'RS256'],
     [
       'with a claim in snake case',

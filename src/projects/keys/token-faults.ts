@@ -34,9 +34,9 @@ export function faultOfToken(error: errors.JOSEError, token: string): Fault {
   if (error instanceof errors.JWSSignatureVerificationFailed)
     return {
       detail:
-        'The front-end token was signed with another private key than the one whose public key its `kid` names.',
+        'The signature of the front-end token does not fit: it was signed with another private key than the one whose public key its `kid` names, or the token was cut off or changed on its way.',
       remedy:
-        'Sign it with that private key, or register the public key of yours: POST /v1/projects/{project}/jwt-keys.',
+        'Send it whole and sign it with that private key, or register the public key of yours: POST /v1/projects/{project}/jwt-keys.',
     };
   if (error instanceof errors.JOSEAlgNotAllowed)
     return {

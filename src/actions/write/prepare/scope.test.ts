@@ -28,7 +28,11 @@ describe('actions/write/prepare/scope', () => {
 
   it.each([
     ['people', 'people is your name of contacts, for what is read.', 'Write to contacts.'],
-    ['contactz', 'does not declare contactz under write.objects; did you mean contacts?', ''],
+    [
+      'contactz',
+      'does not declare contactz under write.objects; did you mean contacts?',
+      'Write to contacts, or add contactz under `write.objects` of the integration in `svc.yaml` and deploy it.',
+    ],
     ['invoices', 'does not declare invoices under write.objects.', ''],
   ])('an object that is not written, %s: %s', (name, detail, remedy) => {
     const refusal = refusalOf(name);

@@ -65,5 +65,8 @@ function undeclared({ manifest, integrationName }: ProposedTarget, objectName: s
     });
   const meant = nearest(objectName, written);
   if (meant === undefined) return problem('object-not-in-manifest', { detail: `${detail}.` });
-  return problem('object-not-in-manifest', { detail: `${detail}; did you mean ${meant}?` });
+  return problem('object-not-in-manifest', {
+    detail: `${detail}; did you mean ${meant}?`,
+    remedy: `Write to ${meant}, or add ${objectName} under \`write.objects\` of the integration in \`svc.yaml\` and deploy it.`,
+  });
 }
