@@ -259,10 +259,12 @@ async function examineSchema(url: string): Promise<{ findings: Finding[]; isTher
 async function examineContents(config: Config, url: string): Promise<Finding[]> {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'svc doctor' });
   try {
+    const lineage = await examineLineage(config, database);
     return [
       await examineKeys(config, database),
-      await examineLineage(config, database),
-      ...(await examineWorkers(database)),
+      lineage,
+      // Where no node works, it says why.
+      ...(lineage.state === 'good' ? await examineWorkers(database) : []),
       ...(await examineProviders(config, database)),
     ];
   } finally {

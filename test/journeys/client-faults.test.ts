@@ -142,6 +142,12 @@ describe('test/journeys/client-faults', () => {
     });
   });
 
+  it('what a provider sends a browser back with need not be UTF-8', async () => {
+    const query = 'state=none&error=access_denied&error_description=refus%e9';
+    const answer = await told(`GET /callbacks/v1/oauth?${query} HTTP/1.1\r\n${host}\r\n`);
+    expect(answer.code).not.toBe('invalid-request');
+  });
+
   it('a body in a transfer coding beside chunks is not read as JSON', async () => {
     const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/contacts';
     const headers = `${host}X-Api-Key: ${platform.apiKey}\r\nContent-Type: application/json\r\n`;

@@ -216,7 +216,7 @@ integrations:
     const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
     const refused = await platform.call<ProblemBody>('PUT', path, text, form);
     expect(refused.status).toBe(415);
-    expect(refused.body.remedy).toMatch(/sourceYaml.*application\/yaml/);
+    expect(refused.body.remedy).toMatch(/JSON document.*application\/yaml/);
     const elsewhere = await platform.call<ProblemBody>('POST', '/projects', text, yaml);
     expect(elsewhere.status).toBe(415);
   });

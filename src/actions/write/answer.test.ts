@@ -137,6 +137,17 @@ describe('src/actions/write/answer', () => {
     },
   );
 
+  it('says what helps where the provider did not take the credentials, in a batch once', () => {
+    const told = [{ message: expect.stringContaining('has to connect again') as string }];
+    expect(answerWrite(plan(), id, [refused('auth')])).toMatchObject({
+      status: 422,
+      body: { warnings: told },
+    });
+    const both = answerWrite(batch(), id, [refused('auth'), refused('auth')]);
+    expect(renderedBy(both)['warnings']).toEqual(told);
+    expect(renderedBy(answerWrite(plan(), id, [refused()]))).not.toHaveProperty('warnings');
+  });
+
   it('tells of a node that ended before the turn of a write as 503, and how to send it again', () => {
     const failure = { category: 'internal', retryable: true, message: 'm', abandoned: true } as const;
     expect(renderedBy(answerWrite(plan(), id, [{ kind: 'notApplied', failure }]))).toMatchObject({

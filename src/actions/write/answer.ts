@@ -46,7 +46,7 @@ function answerSingle(plan: AnsweredPlan, operationId: string, outcome: RecordOu
       errors: [shown(plan, failure)],
       result: { success: false },
       ...(raw === undefined ? {} : { rawResponse: raw }),
-      ...warningsOf(plan),
+      ...warningsOf(plan, [failure]),
     },
   };
 }
@@ -69,21 +69,32 @@ function answerBatch(plan: AnsweredPlan, operationId: string, outcomes: readonly
       failureCount: results.length - successCount,
       results,
       errors: distinct(failures).map((failure) => shown(plan, failure)),
-      ...warningsOf(plan),
+      ...warningsOf(plan, failures),
     },
   };
 }
 
 const mostWarnings = 20;
 
-/** HubSpot commits what it can of an update, whatever was asked (§4.2.2); what the customer has not mapped is not sent (§4.2.8). */
-export function warningsOf({
-  partialOnly,
-  allOrNone,
-  unmapped = [],
-  dropped = [],
-}: Pick<WritePlan, 'partialOnly' | 'allOrNone' | 'unmapped' | 'dropped'>): Pick<WriteResponse, 'warnings'> {
-  if (!partialOnly && unmapped.length + dropped.length === 0) return {};
+/** What a provider says of credentials that it does not take seldom tells what helps. */
+const connectAgain =
+  'the provider did not take the credentials: if the status of the connection (GET /v1/projects/{project}/connections/{connection}) is bad_credentials, the customer has to connect again';
+
+/**
+ * HubSpot commits what it can of an update, whatever was asked (§4.2.2); what the customer has not mapped is not sent (§4.2.8). `failures`
+ * are those of the records, where they are known.
+ */
+export function warningsOf(
+  {
+    partialOnly,
+    allOrNone,
+    unmapped = [],
+    dropped = [],
+  }: Pick<WritePlan, 'partialOnly' | 'allOrNone' | 'unmapped' | 'dropped'>,
+  failures: readonly Failure[] = [],
+): Pick<WriteResponse, 'warnings'> {
+  const unauthorized = failures.some(({ category }) => category === 'auth') ? [connectAgain] : [];
+  if (!partialOnly && unmapped.length + dropped.length + unauthorized.length === 0) return {};
   const partial =
     partialOnly && allOrNone
       ? ['allOrNone has no effect: batch updates of this provider always give partial success']
@@ -98,7 +109,7 @@ export function warningsOf({
         `${name} was not sent: neither the manifest nor this customer’s config names it, and the operator has writes of this project send named fields only`,
     ),
   ].slice(0, mostWarnings);
-  const warnings = [...partial, ...unsent].map((message) => ({ message }));
+  const warnings = [...unauthorized, ...partial, ...unsent].map((message) => ({ message }));
   return warnings.length > 0 ? { warnings } : {};
 }
 

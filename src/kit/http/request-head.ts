@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { isForAnybody } from './body.ts';
 import { problem, refuse, type Issue, type Problem } from '../problem.ts';
 
 /** `host[:port]`, or nothing (RFC 9112, 3.2; RFC 3986, 3.2.2): no user, no path. */
@@ -55,19 +56,29 @@ function seenIn(rawHeaders: readonly string[]): Seen {
 }
 
 /** The refusal of a request whose head can be read in two ways. */
-export function headRefusal({ raw, url }: Pick<FastifyRequest, 'raw' | 'url'>): Problem | undefined {
+export function headRefusal({ raw }: Pick<FastifyRequest, 'raw'>): Problem | undefined {
   const seen = seenIn(raw.rawHeaders);
   const fault =
     faultOf(raw, seen) ??
     (seen.types > 1 ? { name: 'content-type', detail: 'must be sent once' } : undefined);
-  if (fault) {
-    const { name, detail } = fault;
-    return problem('malformed-request', {
-      detail: name === 'version' ? `${detail}.` : `The header ${name} ${detail}.`,
-    });
-  }
+  if (!fault) return undefined;
+  const { name, detail } = fault;
+  return problem('malformed-request', {
+    detail: name === 'version' ? `${detail}.` : `The header ${name} ${detail}.`,
+  });
+}
+
+/**
+ * The refusal of a query of which a parameter is no UTF-8. Pages are shown whatever stands there, and others send
+ * browsers back with texts of theirs.
+ */
+export function queryRefusal({
+  url,
+  routeOptions,
+}: Pick<FastifyRequest, 'url' | 'routeOptions'>): Problem | undefined {
   const queryAt = url.indexOf('?');
   if (queryAt < 0 || !url.includes('%', queryAt)) return undefined;
+  if (routeOptions.schema === undefined || isForAnybody(routeOptions)) return undefined;
   const issues = undecodable(url.slice(queryAt + 1));
   return issues.length > 0 ? refuse(issues) : undefined;
 }

@@ -26,7 +26,7 @@ import { nulIssues } from './nul.ts';
 import { bindPageTokens, type ListOwner } from './page-tokens.ts';
 import { tellFault } from './problem-answer.ts';
 import { patience, requestWithinMs } from './request-time.ts';
-import { headRefusal } from './request-head.ts';
+import { headRefusal, queryRefusal } from './request-head.ts';
 import { buildSerializer } from './serializer.ts';
 import { issuesOf, validatorCompiler } from './validation.ts';
 
@@ -242,7 +242,9 @@ function refuseUnknownPaths(
     server.addHook('onRequest', (request, _reply, done) =>
       done(
         headRefusal(request) ??
-          (isUnrouted(request) && !unknownPath?.isTaken(request) ? routeNotFound(request) : undefined),
+          (isUnrouted(request) && !unknownPath?.isTaken(request)
+            ? routeNotFound(request)
+            : queryRefusal(request)),
       ),
     ),
   );

@@ -87,12 +87,13 @@ describe('src/projects/manifest/check-shape', () => {
     ],
     ['integrations[0].prox', 'unknown-key', integration({ prox: {} }), /^is not a known key$/, 'proxy'],
     [
-      'integrations[0].nmae',
+      'integrations[0].title',
       'unknown-key',
-      integration({ nmae: 'mine' }),
+      integration({ title: 'mine' }),
       /known key/,
       'Known here: name, displayName, provider, ',
     ],
+    ['integrations[0].nmae', 'unknown-key', integration({ nmae: 'mine' }), /known key/, 'name'],
     [
       'integrations[0].write.objects[0].mapTo',
       'unknown-key',

@@ -191,9 +191,11 @@ async function send(
       },
     );
     const body = (await answer.body.json()) as WriteAnswer;
-    if (mustNotBe(answer.statusCode, body))
+    // A 503 is of the node and the moment: kept under a key it would be repeated for as long as that is.
+    const replayed = answer.headers['idempotent-replayed'] === 'true';
+    if (mustNotBe(answer.statusCode, body) || (replayed && answer.statusCode === 503))
       throw new Refused(`${write.kind} ${write.object}: ${answer.statusCode} ${JSON.stringify(body)}`);
-    return { status: answer.statusCode, body, replayed: answer.headers['idempotent-replayed'] === 'true' };
+    return { status: answer.statusCode, body, replayed };
   } catch (error) {
     if (error instanceof Refused) throw error;
     return (error as { code?: string }).code === 'ECONNREFUSED' ? 'not connected' : 'no answer';
