@@ -99,16 +99,19 @@ async function write(
   const { target, plan, description } = prepared;
   if (request.body.dryRun)
     return { status: 200, body: { plan: dryRun(plan, target.provider, description), ...warningsOf(plan) } };
-  const first = await perform(deps, prepared, { claim }, asking);
-  // Only a key that is known stands for a write that failed.
-  const isKnown = 'earlier' in first || (retriesFailed && first.replayed === true);
-  const repetition =
-    claim && isKnown
-      ? await repetitionOf(deps.operations, target.projectId, claim, retriesFailed)
-      : undefined;
-  const last =
-    repetition && repetition.claim !== claim ? await perform(deps, prepared, repetition, asking) : first;
-  return 'earlier' in last ? replay(deps.operations, target.projectId, last.earlier, asking) : last;
+  let at: Partial<Repetition> = { claim };
+  for (;;) {
+    const given = await perform(deps, prepared, at, asking);
+    // Only a key that is known stands for a write that failed, perhaps since it was looked at last.
+    const isKnown = 'earlier' in given || (retriesFailed && given.replayed === true);
+    const next: Partial<Repetition> =
+      at.claim && isKnown
+        ? await repetitionOf(deps.operations, target.projectId, at.claim, retriesFailed)
+        : at;
+    if (next.claim === at.claim)
+      return 'earlier' in given ? replay(deps.operations, target.projectId, given.earlier, asking) : given;
+    at = next;
+  }
 }
 
 /** Accepts it, and sends what is synchronous. `earlier`: the key stands for this, which was not answered asynchronously. */

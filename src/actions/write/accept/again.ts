@@ -21,6 +21,8 @@ export function keyOfRetry(operationId: string): KeyClaim {
 export interface Repetition {
   claim: KeyClaim;
   retryOf?: WrittenOperation;
+  /** What the claim stood for when it was looked at; nothing: it was free. */
+  earlier?: EarlierUse;
 }
 
 /**
@@ -38,7 +40,8 @@ export async function repetitionOf(
   let at: Repetition = { claim: first };
   for (;;) {
     const earlier = await operations.earlierUse(projectId, at.claim);
-    if (!earlier?.ended || (earlier.answer && !retriesFailed)) return at;
+    if (!earlier) return at;
+    if (!earlier.ended || (earlier.answer && !retriesFailed)) return { ...at, earlier };
     const written = await operations
       .written(wholeProject(projectId), earlier.operationId)
       .catch(whereForgotten);
@@ -46,7 +49,7 @@ export async function repetitionOf(
     if (written && mayRepeat(written)) at = { claim, retryOf: written };
     // What is not kept any more is not written again; where it was before, that is the answer.
     else if (!written && (await operations.earlierUse(projectId, claim))) at = { claim };
-    else return { claim: at.claim };
+    else return { claim: at.claim, earlier };
   }
 }
 

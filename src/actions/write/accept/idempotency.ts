@@ -134,14 +134,12 @@ export async function replayInstead(
   asking: Asking,
 ): Promise<WriteAnswer> {
   if (!claim || !(refusal instanceof Problem) || refusal.code.startsWith('idempotency-key-')) throw refusal;
-  const look = async (): Promise<EarlierUse | undefined> => {
-    const at = await repetitionOf(operations, projectId, claim, retriesFailed);
-    return operations.earlierUse(projectId, at.claim);
-  };
-  const earlier = await look().catch((error: unknown) => {
-    // The first failure tells whether the write may be accepted; that of the look-up does not.
-    throw isDatabaseAway(refusal) ? refusal : error;
-  });
+  const { earlier } = await repetitionOf(operations, projectId, claim, retriesFailed).catch(
+    (error: unknown) => {
+      // The first failure tells whether the write may be accepted; that of the look-up does not.
+      throw isDatabaseAway(refusal) ? refusal : error;
+    },
+  );
   if (!earlier) throw refusal;
   return replay(operations, projectId, earlier, asking);
 }
