@@ -288,6 +288,15 @@ describe('test/journeys/proxy-hygiene', () => {
     );
   });
 
+  it.each(['foo', '100-continue, foo', 'foo, 100-continue', '100-continue;q=1'])(
+    'the expectation %j is refused',
+    async (expected) => {
+      const { message } = await send(head('GET /x', `Expect: ${expected}\r\n`));
+      expect(problemOf(message)).toEqual([400, 'proxy-request-invalid']);
+      expect(provider.seen).toEqual([]);
+    },
+  );
+
   describe('headers behind many others', () => {
     it.each(['', 'Expect: 100-continue\r\n'])('reach the provider, and the caller (%j)', async (more) => {
       provider.answer(`HTTP/1.1 200 OK\r\n${many}X-Last: 1\r\nContent-Length: 2\r\n\r\nok`);

@@ -81,6 +81,7 @@ describe.skipIf(!bin)('test/restore/recovery (skipped where there is no pg_baseb
     expect(node.child.said()).not.toContain('svc is ready');
     expect((await operate(restored.url, 'restore', 'resume')).code).toBe(0);
     await says(node, 'svc is ready');
+    expect((await operate(restored.url, 'doctor')).said).not.toContain('FAULT');
   }, 90_000);
 
   it('goes on by itself where a replica was promoted in good time', async () => {

@@ -4,6 +4,7 @@ import { drainingResponse, rememberConnections } from '../../kit/http/draining.t
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { afterAnswers, breakageOn, endAfter } from '../../kit/http/broken-connection.ts';
 import { guardConnections } from '../../kit/http/guard.ts';
+import { expectsMore } from '../../kit/http/request-head.ts';
 import { patience } from '../../kit/http/request-time.ts';
 import { callersTrace } from '../../kit/http/traced-requests.ts';
 import { newId } from '../../kit/ids.ts';
@@ -58,7 +59,10 @@ export function createProxyServer(
     });
   };
   server.on('request', (request, response) => take(request, response, false));
-  server.on('checkContinue', (request, response) => take(request, response, true));
+  server.on('checkContinue', (request, response) => {
+    if (expectsMore(request)) server.emit('checkExpectation', request, response);
+    else take(request, response, true);
+  });
   server.on('checkExpectation', (_request, response) => {
     const issue = { in: 'header', name: 'expect', detail: 'must be 100-continue, or not be sent' } as const;
     const requestId = newId();

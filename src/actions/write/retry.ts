@@ -116,6 +116,16 @@ export async function planFor(
   return { written, target, write, records: again.records };
 }
 
+/** Throws where a synchronous write that stands in the place of another would go elsewhere than that one. */
+export async function refuseElsewhere(
+  { connections }: Pick<WriteDeps, 'connections'>,
+  { operation, request }: WrittenOperation,
+  target: Target,
+): Promise<void> {
+  if (operation.installationId !== target.installationId) throw installationGone();
+  await refuseOtherAccount(connections, storedWriteOf(request), target);
+}
+
 /** Another installation of the group does not help: an operation stays with its own. */
 function installationGone(): Problem {
   return problem('installation-not-found', {

@@ -25,7 +25,7 @@ import {
 import { modeOf } from './prepare/mode.ts';
 import { intakeOf, prepareWrite, type PreparedWrite, type ReceivedWrite } from './prepare/prepare.ts';
 import { outcomesTold } from './record/settle.ts';
-import { accept, planFor, type AskedAgain } from './retry.ts';
+import { accept, planFor, refuseElsewhere, type AskedAgain } from './retry.ts';
 import { WriteRequest, WriteResponse, writeFailures } from './schema.ts';
 import { readyToSend } from './send/send.ts';
 import type { WriteDeps } from './writes.ts';
@@ -129,6 +129,7 @@ async function perform(
     const body = { operationId, ...warningsOf(plan) };
     return replayed ? { status: 200, body, replayed } : { status: 200, body };
   }
+  if (retryOf) await refuseElsewhere(deps, retryOf, prepared.target);
   const answerOf = answeringOnce((operationId, outcomes) =>
     rendered(answerWrite(plan, operationId, outcomes), requestId),
   );

@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import { problem, type Problem } from '../problem.ts';
 import { afterAnswers, breakageOn, endAfter } from './broken-connection.ts';
 import { guardConnections } from './guard.ts';
+import { expectsMore } from './request-head.ts';
 import { answerOf, answerOnSocket, type ProblemAnswer } from './problem-answer.ts';
 
 /** Headers of every such answer, and its log. */
@@ -17,9 +18,7 @@ interface Surroundings {
 export function answerClientFaults(server: Server, around: Surroundings): void {
   guardConnections(server);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // Node looks for the one that it knows among others (RFC 9110, 10.1.1).
-    const others = request.headers.expect?.split(',').some((one) => !/^\s*100-continue\s*$/i.test(one));
-    if (others) return server.emit('checkExpectation', request, response);
+    if (expectsMore(request)) return server.emit('checkExpectation', request, response);
     // Once the body is wanted: whoever is refused before that need not send it.
     request.once('resume', () => {
       if (!response.headersSent) response.writeContinue();

@@ -55,6 +55,12 @@ function seenIn(rawHeaders: readonly string[]): Seen {
   return seen;
 }
 
+/** Whether a request expects something beside 100-continue, which node looks for among others (RFC 9110, 10.1.1). Pure. */
+export function expectsMore({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const expected = headers.expect?.split(',') ?? [];
+  return expected.some((one) => !/^\s*100-continue\s*$/i.test(one));
+}
+
 /** The refusal of a request whose head can be read in two ways. */
 export function headRefusal({ raw }: Pick<FastifyRequest, 'raw'>): Problem | undefined {
   const seen = seenIn(raw.rawHeaders);
@@ -78,7 +84,8 @@ export function queryRefusal({
 }: Pick<FastifyRequest, 'url' | 'routeOptions'>): Problem | undefined {
   const queryAt = url.indexOf('?');
   if (queryAt < 0 || !url.includes('%', queryAt)) return undefined;
-  if (routeOptions.schema === undefined || isForAnybody(routeOptions)) return undefined;
+  const isOperation = routeOptions.schema !== undefined && 'operationId' in routeOptions.schema;
+  if (!isOperation || isForAnybody(routeOptions)) return undefined;
   const issues = undecodable(url.slice(queryAt + 1));
   return issues.length > 0 ? refuse(issues) : undefined;
 }

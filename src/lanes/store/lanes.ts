@@ -213,7 +213,7 @@ export function fold(db: Queryable): Promise<{ projectId: string; id: string }[]
 
 const oldestWake = statement(
   'lane_oldest_wake',
-  `SELECT (extract(epoch FROM svc_now() - min(due_at)))::float8 AS seconds FROM wake`,
+  `SELECT (extract(epoch FROM svc_now() - min(due_at)))::float8 AS seconds FROM wake WHERE due_at < 'infinity'`,
 );
 
 /** For how many seconds something has waited that no worker has looked at; undefined where nothing waits. */

@@ -171,6 +171,11 @@ describe('actions/write/plan', () => {
       'invalid-request batchPolicy',
     ],
     [
+      'retryPolicy of a delete',
+      { type: 'delete', mode: 'asynchronous', record: { id: '1' }, retryPolicy: { deadlineHours: 1 } },
+      'invalid-request retryPolicy',
+    ],
+    [
       '§4.2.5 retryPolicy in synchronous mode',
       { retryPolicy: { deadlineHours: 1 } },
       'invalid-request retryPolicy',

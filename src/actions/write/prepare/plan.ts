@@ -247,9 +247,10 @@ function refuseShape(request: WriteRequest): Problem | undefined {
     issues.push(issue('associations', 'belongs into the items of a batch: `batch[].associations`'));
   }
   if (!batch && request.batchPolicy) issues.push(issue('batchPolicy', 'applies to a batch only'));
-  if (request.retryPolicy && (type === 'delete' || mode !== 'asynchronous')) {
+  if (request.retryPolicy && type === 'delete')
+    issues.push(issue('retryPolicy', 'does not apply to a delete, which is always synchronous'));
+  else if (request.retryPolicy && mode !== 'asynchronous')
     issues.push(issue('retryPolicy', 'applies to asynchronous writes only; send `mode: "asynchronous"`'));
-  }
   if (request.autoBatchPolicy) issues.push(...autoBatchIssues(request));
   issues.push(...upsertByIssues(request));
   issues.push(...itemsOf(request).flatMap((item, index) => itemIssues(request, item, index)));
