@@ -207,6 +207,12 @@ export async function effects(url: string, object?: string): Promise<SimulatorEf
   return Array.isArray(found) ? found : found.effects;
 }
 
+/** How many companies of this name were created in HubSpot. */
+export async function companiesMade(url: string, name: string): Promise<number> {
+  const found = await effects(url, 'companies');
+  return found.filter(({ kind, fields }) => kind === 'create' && fields['name'] === name).length;
+}
+
 /** What a simulator was asked since `seq`; requests to its control API are not counted. */
 export async function requestsOf(url: string, seq = 0): Promise<SimulatorRequest[]> {
   const { requests } = await simulator<{ requests: SimulatorRequest[] }>(

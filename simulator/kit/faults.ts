@@ -44,7 +44,7 @@ export type Faults = {
 type Form = 'number' | 'text' | 'boolean' | 'object' | 'anything';
 type Members = Readonly<Record<string, Form>>;
 
-/** What may stand beside `kind` in a fault; of a status, HTML or chunks their `status` must. */
+/** What may stand beside `kind` in a fault. */
 const membersOfKind: Readonly<Record<Fault['kind'], Members>> = {
   status: { status: 'number', body: 'anything', headers: 'object', effect: 'boolean' },
   delay: { ms: 'number' },
@@ -107,7 +107,7 @@ function parseRule(input: Record<string, unknown>, id: string): FaultRule {
   if (!members) throw new Error(`fault.kind must be one of ${faultKinds.join(', ')}`);
   checkMembers(input, membersOfRule, '');
   checkMembers(rest, members, 'fault.');
-  for (const name of ['status', 'ms', 'count'])
+  for (const name of ['status', 'ms', 'text', 'count'])
     if (name in members && rest[name] === undefined) throw new Error(`fault.${name} is required`);
   return { times: 1, ...input, id, fault: given as Fault };
 }

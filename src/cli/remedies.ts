@@ -93,7 +93,7 @@ export function remedyOf({ code, remedy, operationId, detail = '' }: Said): stri
   if (code === 'installation-not-found' && detail.startsWith('The key or token reaches the group '))
     return 'Use a key of that group, or one that is confined to none.';
   if (code === 'installation-not-found' && detail.startsWith('There is no integration '))
-    return 'Look for it with `svc integrations list`.';
+    return `Look for it with \`${lists['integration']}\`.`;
   if (code === 'installation-not-found' && detail.startsWith('The installation of the operation '))
     return 'Send the records in a new write: `svc operations records` tells which were not done.';
   const [, before] = /^There is no [A-Z]+ (?!\/write\/v1\/)(\/\S+?)(?:\/write)?\/v1\//.exec(detail) ?? [];

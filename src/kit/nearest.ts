@@ -30,9 +30,8 @@ function editDistance(left: string, right: string, limit: number): number {
       next.push(distance);
       least = Math.min(least, distance);
     }
-    // A swap goes by the row before, which is one less at the most.
-    if (least > limit) return limit;
+    if (least >= limit) return limit;
     [before, row] = [row, next];
   }
-  return Math.min(limit, row[right.length] ?? 0);
+  return row[right.length] ?? 0;
 }

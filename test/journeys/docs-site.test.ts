@@ -59,6 +59,7 @@ describe('test/journeys/docs-site', () => {
     expect(page.headers['cache-control']).toBe('no-cache');
     expect((await server.inject('/docs/assets/app.1a2b.js')).headers['cache-control']).toContain('immutable');
     expect((await server.inject('/docs/write.md')).body).toBe('# Write');
+    expect((await server.inject('/docs/write.md?a=%ff')).body).toBe('# Write');
   });
 
   it.each([

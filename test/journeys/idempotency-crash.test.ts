@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploy, effects, fault, install, type Customer, type WriteBody } from '../customer.ts';
+import {
+  companiesMade,
+  deploy,
+  effects,
+  fault,
+  install,
+  type Customer,
+  type WriteBody,
+} from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startPlatform, type Answer, type Platform } from '../platform.ts';
 
@@ -36,10 +44,7 @@ describe('test/journeys/idempotency-crash', () => {
     record: { name },
     ...given,
   });
-  const made = async (name: string): Promise<number> =>
-    (await effects(platform.hubspot, 'companies')).filter(
-      ({ kind, fields }) => kind === 'create' && fields['name'] === name,
-    ).length;
+  const made = (name: string): Promise<number> => companiesMade(platform.hubspot, name);
   const operations = async (): Promise<number> =>
     (await test.database.raw('SELECT count(*)::int AS n FROM operation'))[0]?.['n'] as number;
   const isReplay = ({ headers }: Answer<unknown>): boolean => headers.get('idempotent-replayed') === 'true';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  companiesMade,
   deploy,
   effects,
   fault,
@@ -54,10 +55,7 @@ describe('test/journeys/retry-failed', () => {
     record: { name },
     ...given,
   });
-  const made = async (name: string): Promise<number> =>
-    (await effects(platform.hubspot, 'companies')).filter(
-      ({ kind, fields }) => kind === 'create' && fields['name'] === name,
-    ).length;
+  const made = (name: string): Promise<number> => companiesMade(platform.hubspot, name);
   const idOf = async (name: string): Promise<string> => {
     const { body } = await write(create(name), undefined, { again: false });
     return body.result?.recordId ?? '';

@@ -148,16 +148,6 @@ describe('src/actions/write/answer', () => {
     expect(renderedBy(answerWrite(plan(), id, [refused()]))).not.toHaveProperty('warnings');
   });
 
-  it('tells of a node that ended before the turn of a write as 503, and how to send it again', () => {
-    const failure = { category: 'internal', retryable: true, message: 'm', abandoned: true } as const;
-    expect(renderedBy(answerWrite(plan(), id, [{ kind: 'notApplied', failure }]))).toMatchObject({
-      status: 503,
-      code: 'shutting-down',
-      retryable: true,
-      remedy: 'Send the request again; another node will take it.',
-    });
-  });
-
   it('says retryable as the failure does, whatever the code; a create of unknown outcome never is', () => {
     const lost = (retryable: boolean, timedOut: boolean): RecordOutcome => ({
       kind: 'unknown',

@@ -163,8 +163,7 @@ function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string
   return problem(code, { ...details, ...(remedy === undefined ? {} : { remedy }) });
 }
 
-function codeOf({ category, retryable, timedOut, abandoned }: Failure): ProblemCode | undefined {
-  if (abandoned) return 'shutting-down';
+function codeOf({ category, retryable, timedOut }: Failure): ProblemCode | undefined {
   // A renewed token that is refused for now.
   if (category === 'auth' && retryable) return 'provider-unreachable';
   return timedOut ? 'provider-timeout' : problemCodes[category];

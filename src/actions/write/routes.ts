@@ -103,9 +103,12 @@ async function write(
   for (;;) {
     const given = await perform(deps, prepared, at, asking);
     // Only a key that is known stands for a write that failed, perhaps since it was looked at last.
-    const isKnown = 'earlier' in given || (retriesFailed && given.replayed === true);
+    const mayStandForFailed =
+      'earlier' in given
+        ? given.earlier.ended && (retriesFailed || !given.earlier.answer)
+        : retriesFailed && given.replayed === true;
     const next: Partial<Repetition> =
-      at.claim && isKnown
+      at.claim && mayStandForFailed
         ? await repetitionOf(deps.operations, target.projectId, at.claim, retriesFailed)
         : at;
     if (next.claim === at.claim)

@@ -216,7 +216,7 @@ const oldestWake = statement(
   `SELECT (extract(epoch FROM svc_now() - min(due_at)))::float8 AS seconds FROM wake WHERE due_at < 'infinity'`,
 );
 
-/** For how many seconds something has waited that no worker has looked at; undefined where nothing waits. */
+/** For how many seconds something has waited that no worker has looked at; undefined where nothing waits. Ballast is due never. */
 export async function unseenSeconds(db: Queryable): Promise<number | undefined> {
   const [row] = await db.rows<{ seconds: number | null }>(oldestWake);
   return row?.seconds ?? undefined;

@@ -171,11 +171,6 @@ describe('actions/write/plan', () => {
       'invalid-request batchPolicy',
     ],
     [
-      'retryPolicy of a delete',
-      { type: 'delete', mode: 'asynchronous', record: { id: '1' }, retryPolicy: { deadlineHours: 1 } },
-      'invalid-request retryPolicy',
-    ],
-    [
       '§4.2.5 retryPolicy in synchronous mode',
       { retryPolicy: { deadlineHours: 1 } },
       'invalid-request retryPolicy',
@@ -260,6 +255,11 @@ describe('actions/write/plan', () => {
     expect(plan({}).mode).toBe('synchronous');
     expect(plan({ mode: 'asynchronous' }).mode).toBe('asynchronous');
     expect(plan({ type: 'delete', record: { id: '1' }, mode: 'asynchronous' }).mode).toBe('synchronous');
+  });
+
+  test('a delete has no retryPolicy, and is not told to be asynchronous', () => {
+    const remove = { type: 'delete', mode: 'asynchronous', record: { id: '1' } } as const;
+    expect(() => plan({ ...remove, retryPolicy: { deadlineHours: 1 } })).toThrow('always synchronous');
   });
 
   test('§4.2.5 retryPolicy: the deadline is one hour unless the request says otherwise', () => {
