@@ -49,6 +49,8 @@ export type Portal = {
   pipelines: Map<string, Pipeline[]>;
   owners: Owner[];
   tables: Map<ObjectType, Table>;
+  /** From which number records get their ids; 0 until the account is seeded. */
+  madeFrom: number;
 };
 
 export type Hub = {
@@ -76,23 +78,26 @@ export function createPortal(owners: Owner[]): Portal {
     pipelines: standardPipelines(),
     owners,
     tables: new Map(),
+    madeFrom: 0,
   };
 }
 
 /** The table of an object type, made on first use. */
 export function tableOf(hub: Hub, type: ObjectType): Table {
-  const known = hub.portal.tables.get(type);
+  const { portal } = hub;
+  const known = portal.tables.get(type);
   if (known) return known;
   const unique = uniqueProperties(type).map((one) => one.name);
-  const table = createTable(type, unique, {
+  const indexing = {
     now: hub.ground.clock.now,
     lagMs: () => {
       const { searchLagMs, searchLagJitterMs } = hub.settings;
       return searchLagMs + (searchLagJitterMs > 0 ? hub.ground.random.int(searchLagJitterMs + 1) : 0);
     },
     frozen: () => hub.settings.freezeIndex,
-  });
-  hub.portal.tables.set(type, table);
+  };
+  const table = createTable(type, unique, indexing, () => portal.madeFrom);
+  portal.tables.set(type, table);
   return table;
 }
 

@@ -67,6 +67,7 @@ export function seed(hub: Hub, contacts: number, random: Random): void {
     const person = people[i * 5];
     if (person) links.add(dealToContact, row.id, person.id);
   });
+  hub.portal.madeFrom = hub.ground.madeFrom;
 }
 
 function fill(

@@ -38,15 +38,24 @@ export type Table = {
 const FIRST_ID = 501;
 const HISTORY_CAP = 20;
 
-/** Makes an empty table; `unique` names the properties held unique from the start. */
-export function createTable(type: ObjectType, unique: string[], indexing: Indexing): Table {
+/**
+ * Makes an empty table; `unique` names the properties held unique from the start. `madeFrom`: the
+ * least id of a record that brings none, as of now.
+ */
+export function createTable(
+  type: ObjectType,
+  unique: string[],
+  indexing: Indexing,
+  madeFrom: () => number,
+): Table {
   const byId = new Map<string, Row>();
   const merged = new Map<string, Row>();
   const uniques = createUniques(unique);
   const search = createSearchView(indexing);
   let nextId = FIRST_ID;
 
-  function insert(properties: Record<string, string>, at: number, id = String(nextId)): Row {
+  function insert(properties: Record<string, string>, at: number, given?: string): Row {
+    const id = given ?? String(Math.max(nextId, madeFrom()));
     nextId = Math.max(nextId, Number(id) + 1);
     const dated = { ...properties, ...systemValues(type, id, at) };
     const row: Row = { id, properties: dated, createdAt: at, updatedAt: at, archived: false };

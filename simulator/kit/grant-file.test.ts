@@ -30,35 +30,62 @@ describe('simulator/kit/grant-file', () => {
   const refresh = ({ url }: Running, pages: Pages, refresh_token: string) =>
     post(`${url}${pages.token}`, new URLSearchParams({ ...app, grant_type: 'refresh_token', refresh_token }));
 
+  /** Makes the same record again and answers its id. */
+  async function make({ url }: Running, pages: Pages, token: Record<string, string>): Promise<string> {
+    const answer = await fetch(`${url}${pages.records}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token['access_token']}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(pages.record),
+    });
+    const { id } = (await answer.json()) as { id?: string };
+    expect(id).toBeTypeOf('string');
+    return id ?? '';
+  }
+
   interface Pages {
     authorize: string;
     token: string;
     scope: string;
+    records: string;
+    record: object;
   }
   const app = { client_id: 'app', client_secret: 'x', redirect_uri: 'http://127.0.0.1:9/callback' };
-  const hubspot = { authorize: '/oauth/authorize', token: '/oauth/v1/token', scope: 'oauth' };
+  const hubspot = {
+    authorize: '/oauth/authorize',
+    token: '/oauth/v1/token',
+    scope: 'oauth crm.objects.contacts.write',
+    records: '/crm/v3/objects/contacts',
+    record: { properties: { email: 'ada@example.com' } },
+  };
   const salesforce = {
     authorize: '/services/oauth2/authorize',
     token: '/services/oauth2/token',
     scope: 'api refresh_token',
+    records: '/services/data/v62.0/sobjects/Account',
+    record: { Name: 'Ada' },
   };
 
   it.each([
     ['hubspot', startHubspot, hubspot],
     ['salesforce', startSalesforce, salesforce],
   ] as const)(
-    'what %s granted before a restart is refreshed after it, until a reset',
+    'what %s granted before a restart is refreshed after it, until a reset, and no id is given twice',
     async (name, start, pages) => {
       const keep = join(folder, 'made', `${name}.json`);
       const first = await start({ keep, records: 3 });
       const before = await connect(first, pages);
       expect(before['refresh_token']).toBeTypeOf('string');
+      const made = await make(first, pages, before);
       await first.close();
 
       const second = await start({ keep, records: 3 });
       const after = await refresh(second, pages, before['refresh_token'] ?? '');
       expect(after['access_token']).toBeTypeOf('string');
       expect(after['access_token']).not.toBe(before['access_token']);
+      expect(await make(second, pages, after)).not.toBe(made);
       await second.close();
 
       const without = await start({ records: 3 });

@@ -19,6 +19,8 @@ export type Ground = {
   random: Random;
   /** The file in which grants survive a restart, and the generator of their tokens, which must not repeat earlier ones. */
   kept?: { file: GrantFile; random: Random };
+  /** Ids of records that are made after the seed count from here. Where grants survive a restart no id is given twice, as with a provider. */
+  madeFrom: number;
   /** Added to every answer but those of the control API. */
   latencyMs: number;
   /** The simulator's own base URL, without a trailing slash; known once it listens. */
@@ -44,12 +46,14 @@ export type StartOptions = {
 export function createGround(options: StartOptions): Ground {
   const seed = options.seed ?? 1;
   const clock = createClock();
+  const madeFrom = (): number => (options.keep === undefined ? 0 : Date.now());
   const ground: Ground = {
     clock,
     ledger: createLedger(clock.now, options.ledger ?? true),
     faults: createFaults(createRandom(seed, 'faults')),
     hooks: createHooks(),
     random: createRandom(seed),
+    madeFrom: madeFrom(),
     latencyMs: options.latencyMs ?? 0,
     url: '',
     reset: (next) => {
@@ -58,6 +62,7 @@ export function createGround(options: StartOptions): Ground {
       ground.hooks.clear();
       ground.faults = createFaults(createRandom(next, 'faults'));
       ground.random = createRandom(next);
+      ground.madeFrom = madeFrom();
       ground.latencyMs = options.latencyMs ?? 0;
     },
   };

@@ -28,6 +28,7 @@ export function createOrg(ground: Ground, input: OrgInput): Org {
     recent: new Map(),
   };
   seedOrg(org, input);
+  org.store.madeFrom = ground.madeFrom;
   return org;
 }
 

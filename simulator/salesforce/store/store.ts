@@ -35,6 +35,8 @@ export type Transaction = { undo: (() => void)[]; redo: (() => void)[]; changes:
 export type Store = {
   schema: Schema;
   pod: string;
+  /** Added to the numbers in ids of records; 0 until the org is seeded. */
+  madeFrom: number;
   tables: Map<string, Table>;
   /** Ids written by transactions that are not committed yet: other writes of them meet a lock. */
   held: Set<string>;
@@ -44,7 +46,7 @@ export type Store = {
 export const recycleBinMs = 15 * 86_400_000;
 
 export function createStore(schema: Schema, pod: string): Store {
-  return { schema, pod, tables: new Map(), held: new Set() };
+  return { schema, pod, madeFrom: 0, tables: new Map(), held: new Set() };
 }
 
 export function transaction(): Transaction {
@@ -66,10 +68,11 @@ function tableOf(store: Store, object: SObject): Table {
   return table;
 }
 
-/** Gives the next id of an object; ids given out are never given again. */
+/** Gives the next id of an object; ids given out are never given again. Users keep theirs over a restart, as what was granted by them. */
 export function nextId(store: Store, object: SObject): string {
   const table = tableOf(store, object);
-  const id = makeId(object.keyPrefix, table.next, store.pod);
+  const from = object.name === 'User' ? 0 : store.madeFrom;
+  const id = makeId(object.keyPrefix, from + table.next, store.pod);
   table.next += 1;
   return id;
 }
