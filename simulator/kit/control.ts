@@ -198,7 +198,7 @@ function accessControls(ground: Ground, provider: Provider): Control[] {
         const mode = body['mode'];
         if (mode === 'page' || mode === 'approve' || mode === 'deny') oauth.consent.mode = mode;
         else if (mode !== undefined) throw new Error('mode must be page, approve or deny');
-        if (typeof body['account'] === 'string') oauth.consent.account = body['account'];
+        oauth.consent.account = accountIn(body) ?? oauth.consent.account;
         return oauth.consent;
       },
     ),
@@ -211,12 +211,18 @@ function accessControls(ground: Ground, provider: Provider): Control[] {
   ];
 }
 
+/** Accounts of HubSpot are numbers. */
+function accountIn({ account }: JsonObject): string | undefined {
+  return typeof account === 'string' || typeof account === 'number' ? String(account) : undefined;
+}
+
 /** `expire` access tokens, `revoke` refresh (or, `which: 'access'`, access) tokens, `issue` a pair. */
 function changeTokens(body: JsonObject, ground: Ground, provider: Provider): unknown {
   const { tokens } = provider.oauth;
   const filter: Filter = {};
   if (typeof body['token'] === 'string') filter.token = body['token'];
-  if (typeof body['account'] === 'string') filter.account = body['account'];
+  const account = accountIn(body);
+  if (account !== undefined) filter.account = account;
   const action = body['action'];
   if (action === 'expire') return { count: tokens.expireAccess(filter) };
   if (action === 'revoke') return { count: revoke(body['which'], filter, provider) };

@@ -65,7 +65,6 @@ const inAnswer: readonly (readonly [RegExp, string])[] = [
   [/named in `detail`/, 'Use a key that has one of the scopes named above.'],
   [/`detail` names the limit/, 'Send less at once: the limit is named above.'],
   [/^The masks allowed /, 'Name a part such as read.objects.contacts or write.objects.'],
-  [/`x-svc-\w/, 'Give --integration and --group, or --installation with the id of one.'],
 ];
 
 /** Those hold whatever the remedy of the server says: it cannot know of the shell. */

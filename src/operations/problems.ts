@@ -50,7 +50,7 @@ export const operationProblems = {
   'connection-changed': kind(
     409,
     'The installation has the connection of another account',
-    'Send the records in a new write, with ids of the account that is connected now.',
+    'Send the records in a new write, with an `Idempotency-Key` of its own and with ids of the account that is connected now.',
     'What failed is written again as it was planned: ids of its records hold in the account that the installation was connected to then. It has another connection by now, which is not known to be of that account. Nothing was sent.',
   ),
   'nothing-to-retry': kind(

@@ -43,7 +43,7 @@ export function outcomeNow({ outcome, resolution }: Known): StoredOutcome | null
   const { recordId, by } = resolution;
   if (resolution.resolution === 'applied')
     return { kind: 'applied', ...(recordId === undefined ? {} : { recordId }) };
-  const message = `the answer was lost, and nothing was written: ${by} resolved it as notApplied`;
+  const message = `its outcome was unknown, and nothing was written: ${by} resolved it as notApplied`;
   return { kind: 'notApplied', failure: { category: 'providerDown', retryable: true, message } };
 }
 

@@ -10,6 +10,8 @@ import { rawCall } from '../raw-http.ts';
 interface Told {
   status: number;
   code: string | undefined;
+  detail: string | undefined;
+  remedy: string | undefined;
   hasItsId: boolean;
   headers: Record<string, string>;
 }
@@ -56,7 +58,8 @@ describe('test/journeys/client-faults', () => {
     );
     const problem = body.startsWith('{') ? (JSON.parse(body) as ProblemBody) : undefined;
     const hasItsId = problem?.requestId === headers['x-request-id'];
-    return { status: Number(start.split(' ')[1]), code: problem?.code, hasItsId, headers };
+    const { code, detail, remedy } = problem ?? {};
+    return { status: Number(start.split(' ')[1]), code, detail, remedy, hasItsId, headers };
   }
 
   function isWhole(text: string): boolean {
@@ -108,6 +111,8 @@ describe('test/journeys/client-faults', () => {
       400,
       'invalid-request',
     ],
+    ['a blank in the path', `GET /v1/a b HTTP/1.1\r\n${host}\r\n`, 400, 'malformed-request'],
+    ['a query that is not escaped', `GET /v1?q=\u00e4 HTTP/1.1\r\n${host}\r\n`, 400, 'malformed-request'],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'malformed-request'],
     ['two hosts', `GET /healthz HTTP/1.1\r\n${host}${host}\r\n`, 400, 'malformed-request'],
     [
@@ -141,6 +146,15 @@ describe('test/journeys/client-faults', () => {
       'x-content-type-options': 'nosniff',
     });
   });
+
+  it.each(['/v1/a b', '/v1?q=a b', '/v1?q=\u00e4'])(
+    'what has to be escaped is said so: %s',
+    async (target) => {
+      const { detail, remedy } = await told(`GET ${target} HTTP/1.1\r\n${host}\r\n`);
+      expect(detail).toContain('a character that cannot stand there as it is');
+      expect(remedy).toMatch(/^Percent-encode /);
+    },
+  );
 
   it('what a provider sends a browser back with need not be UTF-8', async () => {
     const query = 'state=none&error=access_denied&error_description=refus%e9';

@@ -297,6 +297,13 @@ describe('test/journeys/proxy-hygiene', () => {
     },
   );
 
+  it.each(['/a b', '/x?q=a b', '/x?q=\u00e4'])('what has to be escaped is said so: %s', async (target) => {
+    const { message } = await send(head(`GET ${target}`));
+    expect(problemOf(message)).toEqual([400, 'proxy-request-invalid']);
+    expect(message?.body.toString()).toMatch(/cannot stand there as it is.*Percent-encode /);
+    expect(provider.seen).toEqual([]);
+  });
+
   describe('headers behind many others', () => {
     it.each(['', 'Expect: 100-continue\r\n'])('reach the provider, and the caller (%j)', async (more) => {
       provider.answer(`HTTP/1.1 200 OK\r\n${many}X-Last: 1\r\nContent-Length: 2\r\n\r\nok`);

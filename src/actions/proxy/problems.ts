@@ -11,7 +11,7 @@ export const proxyProblems = {
   'proxy-request-invalid': kind(
     400,
     'The proxy request is not complete',
-    'Send `x-svc-proxy-version: 1`, `x-svc-project-id`, `x-api-key`, and either `x-svc-installation-id` or both `x-svc-integration-name` and `x-svc-group-ref`.',
+    'Correct what `issues` names. A call has `x-svc-proxy-version: 1`, `x-svc-project-id`, `x-api-key`, and either `x-svc-installation-id` or both `x-svc-integration-name` and `x-svc-group-ref`.',
     'A required header is missing, repeated or not valid, or the request target is not a path.',
   ),
   'proxy-upgrade-refused': kind(

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { drainingResponse, rememberConnections } from '../../kit/http/draining.ts';
 import { parseTrustedProxies } from '../../kit/http/caller-address.ts';
 import { afterAnswers, breakageOn, endAfter } from '../../kit/http/broken-connection.ts';
+import { unreadableHead, type ParserError } from '../../kit/http/client-faults.ts';
 import { guardConnections } from '../../kit/http/guard.ts';
 import { expectsMore } from '../../kit/http/request-head.ts';
 import { patience } from '../../kit/http/request-time.ts';
@@ -103,7 +104,7 @@ async function traced(
   }
 }
 
-function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Duplex): void {
+function onUnreadable(log: Logger, error: ParserError, socket: Duplex): void {
   const breakage = breakageOn(socket);
   // The caller left, or the answer is complete.
   if (error.code === 'ECONNRESET' || breakage.kind === 'answered') socket.destroy();
@@ -118,19 +119,18 @@ function onUnreadable(log: Logger, error: Error & { code?: string }, socket: Dup
 }
 
 /** Answers what node's strict parser refuses: a message that two readers could divide differently. */
-function unreadable(error: Error & { code?: string }): Problem {
+function unreadable(error: ParserError): Problem {
   if (error.code === 'HPE_HEADER_OVERFLOW') return problem('headers-too-large');
-  return problem('proxy-request-invalid', {
-    detail: 'The request is not valid HTTP/1.1; nothing was sent.',
-    remedy,
-  });
+  const { fault, remedy = byClient } = unreadableHead(error);
+  const detail = `The request is not valid HTTP/1.1: ${fault}; nothing was sent.`;
+  return problem('proxy-request-invalid', { detail, remedy });
 }
 
 function unreadableBody(): Problem {
   return problem('proxy-request-invalid', {
     detail: 'The body of the request is not valid HTTP/1.1; what came before may have reached the provider.',
-    remedy,
+    remedy: byClient,
   });
 }
 
-const remedy = 'Let an HTTP client frame the request.';
+const byClient = 'Let an HTTP client frame the request.';

@@ -124,7 +124,10 @@ describe('src/actions/write/answer', () => {
         ]) {
           const { remedy } = renderedBy(answer);
           const isRepeated = kind === 'update' || kind === 'delete';
-          expect(remedy).toMatch(isRepeated ? /again, with `Retry-Failed: true` where it has/ : /^Look /);
+          expect(remedy).toMatch(
+            isRepeated ? /again, with `Retry-Failed: true` where it has/ : /what became of it|POST …/,
+          );
+          expect(remedy).toContain('`Idempotency-Key`');
         }
       }
     },

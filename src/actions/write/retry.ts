@@ -130,7 +130,8 @@ export async function refuseElsewhere(
 function installationGone(): Problem {
   return problem('installation-not-found', {
     detail: 'The installation of the operation was deleted.',
-    remedy: 'Send the records in a new write; `…/operations/{operation}/records` tells which were not done.',
+    remedy:
+      'Send the records in a new write, with an `Idempotency-Key` of its own; `…/operations/{operation}/records` tells which were not done.',
   });
 }
 

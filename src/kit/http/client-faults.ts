@@ -40,11 +40,7 @@ export function answerClientFaults(server: Server, around: Surroundings): void {
 const waiting = new WeakSet<Duplex>();
 
 /** Answers what node's parser refuses. */
-export function answerUnreadable(
-  error: Error & { code?: string },
-  socket: Duplex,
-  around: Surroundings,
-): void {
+export function answerUnreadable(error: ParserError, socket: Duplex, around: Surroundings): void {
   const breakage = breakageOn(socket);
   if (error.code === 'ECONNRESET' || breakage.kind === 'answered') socket.destroy();
   else if (breakage.kind === 'behind') endAfter(breakage.response, socket);
@@ -55,18 +51,32 @@ export function answerUnreadable(
   } else answerOnSocket(socket, rendered(unreadable(error), around));
 }
 
-function unreadable(error: Error & { code?: string; reason?: string }): Problem {
+function unreadable(error: ParserError): Problem {
   switch (error.code ?? '') {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return problem('request-timeout', { cause: error });
     case 'HPE_HEADER_OVERFLOW':
       return problem('headers-too-large', { cause: error });
-    default:
-      return problem('malformed-request', {
-        detail: `The request is not valid HTTP/1.1: ${error.reason ?? error.message}.`,
-        cause: error,
-      });
+    default: {
+      const { fault, remedy } = unreadableHead(error);
+      const detail = `The request is not valid HTTP/1.1: ${fault}.`;
+      return problem('malformed-request', { detail, ...(remedy ? { remedy } : {}), cause: error });
+    }
   }
+}
+
+/** As node:http gives it to `clientError`; `reason` is the parser's. */
+export type ParserError = Error & { code?: string; reason?: string };
+
+/** What node's parser found, in words, and what helps where that is more than another client. */
+export function unreadableHead({ code, reason, message }: ParserError): { fault: string; remedy?: string } {
+  // After a blank in the target it looks for the version.
+  const isTarget = code === 'HPE_INVALID_URL' || reason?.startsWith('Expected HTTP/') === true;
+  if (!isTarget) return { fault: reason ?? message };
+  return {
+    fault: 'the path or the query holds a character that cannot stand there as it is',
+    remedy: 'Percent-encode the values in the path and the query, blanks and what is not ASCII included.',
+  };
 }
 
 function rendered(fault: Problem, { headers: others, log }: Surroundings): ProblemAnswer {

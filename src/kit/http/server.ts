@@ -314,13 +314,18 @@ function openChange({ cause }: Problem, request?: FastifyRequest): Problem {
   });
 }
 
-/** Says so where a parameter of the query is a property of the body. */
+/** Says so where a parameter of the query is a property of the body, and where either is a header. */
 function misplacedIn(request?: FastifyRequest): (issue: Issue) => Issue {
-  const body = request?.routeOptions.schema?.body as { properties?: object } | undefined;
-  return (issue) =>
-    issue.in === 'query' && Object.hasOwn(body?.properties ?? {}, issue.name)
-      ? { ...issue, detail: 'belongs in the body, not in the query' }
-      : issue;
+  const { body, headers } = (request?.routeOptions.schema ?? {}) as Record<string, { properties?: object }>;
+  const inBody = (name: string): boolean => Object.hasOwn(body?.properties ?? {}, name);
+  const bare = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
+  return (issue) => {
+    if (issue.in === 'query' && inBody(issue.name))
+      return { ...issue, detail: 'belongs in the body, not in the query' };
+    if (issue.in === 'header' || inBody(issue.name)) return issue;
+    const header = Object.keys(headers?.properties ?? {}).find((one) => bare(one) === bare(issue.name));
+    return header === undefined ? issue : { ...issue, detail: `belongs in the header \`${header}\`` };
+  };
 }
 
 function mediaTypeOf(request?: FastifyRequest): { detail?: string; remedy?: string } {

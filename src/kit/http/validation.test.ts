@@ -92,4 +92,25 @@ describe('kit/http/validation', () => {
       'unit is required: "s" or "ms"',
     ]);
   });
+
+  test('counts what is too few and too many in words', () => {
+    const check = compileCheck(
+      Type.Object({
+        batch: Type.Array(Type.Integer(), { minItems: 1, maxItems: 2 }),
+        name: Type.String({ minLength: 1, maxLength: 3 }),
+        labels: Type.Record(Type.String(), Type.String(), { maxProperties: 1 }),
+      }),
+    );
+    const said = (value: unknown) =>
+      check(value, 'body').issues.map(({ name, detail }) => `${name} ${detail}`);
+    expect(said({ batch: [], name: '', labels: { a: 'b', c: 'd' } })).toEqual([
+      'batch must have at least 1 item',
+      'name must have at least 1 character',
+      'labels must have at most 1 member',
+    ]);
+    expect(said({ batch: [1, 2, 3], name: 'four', labels: {} })).toEqual([
+      'batch must have at most 2 items',
+      'name must have at most 3 characters',
+    ]);
+  });
 });

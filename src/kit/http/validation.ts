@@ -208,15 +208,29 @@ function describe(error: ErrorObject): string {
       return patternAdvice[String(error.schema)] ?? error.message ?? 'is not valid';
     case 'format':
       return formatAdvice[String(error.schema)] ?? error.message ?? 'is not valid';
+    case 'minItems':
+    case 'minLength':
+    case 'minProperties':
+      return `must have at least ${counted(params['limit'], error.keyword)}`;
+    case 'maxItems':
+    case 'maxLength':
+    case 'maxProperties':
+      return `must have at most ${counted(params['limit'], error.keyword)}`;
     default:
       return error.message ?? 'is not valid';
   }
+}
+
+function counted(limit: unknown, keyword: string): string {
+  const one = keyword.endsWith('Items') ? 'item' : keyword.endsWith('Length') ? 'character' : 'member';
+  return `${String(limit)} ${one}${limit === 1 ? '' : 's'}`;
 }
 
 interface Property {
   enum?: unknown[];
   anyOf?: { const?: unknown }[];
   properties?: object;
+  patternProperties?: object;
 }
 
 function propertiesOf({ parentSchema }: ErrorObject): Record<string, Property> {
@@ -248,8 +262,11 @@ function unknownProperty(error: ErrorObject): string {
   if (within !== undefined) return `${fault} here; it belongs in "${within}"`;
   const meant = nearest(name, known);
   if (meant !== undefined) return `${fault}; did you mean "${meant}"?`;
-  if (known.length === 0 || known.length > mostNames) return fault;
-  return `${fault}; known here: ${known.join(', ')}`;
+  if (known.length > 0 && known.length <= mostNames) return `${fault}; known here: ${known.join(', ')}`;
+  const [open, ...others] = known.filter((one) => properties[one]?.patternProperties);
+  return open === undefined || others.length > 0
+    ? fault
+    : `${fault} here; "${open}" takes fields of any name`;
 }
 
 function describeUnion(error: ErrorObject): string {

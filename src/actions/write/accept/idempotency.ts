@@ -59,6 +59,10 @@ export interface Keyed {
 /** `Idempotency-Key` and `Retry-Failed` of a request. Throws the refusal of one without the other. */
 export function keyedBy(request: KeyedRequest): Keyed {
   const claim = claimOf(request);
+  if (!claim && request.headers['x-idempotency-key'] !== undefined) {
+    const detail = 'is not read here: send the key in the header Idempotency-Key';
+    throw refuse([{ in: 'header', name: 'x-idempotency-key', detail }]);
+  }
   const retriesFailed = request.headers['retry-failed'] !== undefined;
   if (claim || !retriesFailed) return { claim, retriesFailed };
   throw refuse([

@@ -127,7 +127,7 @@ export function judgeStanding(
     failure: {
       category: 'conflict',
       retryable: false,
-      message: `the answer was lost, and nothing was written: a record with this ${key.name} exists already (id ${other.recordId}); ${when}`,
+      message: `its outcome was unknown, and nothing was written: a record with this ${key.name} exists already (id ${other.recordId}); ${when}`,
       existingRecordId: other.recordId,
       lookedUpBy: key.name,
     },
@@ -147,7 +147,7 @@ function perhapsOurs(
 ): RecordOutcome {
   const ids = fresh.map(({ recordId }) => recordId);
   const others = [...new Set(fresh.flatMap((one) => differences(record, one, isSame)))].join(', ');
-  const why = `its answer was lost, and what has this ${name} was created since and holds other values (${others}): it may be this record (id ${ids.join(', ')})`;
+  const why = `no answer told it, and what has this ${name} was created since and holds other values (${others}): it may be this record (id ${ids.join(', ')})`;
   const named = ids.length === 1 ? { existingRecordId: ids[0] as string } : {};
   return { kind: 'unknown', failure: { ...unknownOutcome(why, false), ...named, lookedUpBy: name } };
 }
@@ -170,7 +170,7 @@ function neverArrived({ key }: Search): RecordOutcome {
     failure: {
       category: 'providerDown',
       retryable: true,
-      message: `the answer was lost, and nothing was written: the record was looked for by ${key.name} and is not there`,
+      message: `its outcome was unknown, and nothing was written: the record was looked for by ${key.name} and is not there`,
       lookedUpBy: key.name,
     },
   };
@@ -383,7 +383,7 @@ function thenOurs({ existingRecordId, lookedUpBy }: Failure): RecordOutcome {
 const perhapsElsewhere: RecordOutcome = {
   kind: 'unknown',
   failure: unknownOutcome(
-    'its answer was lost, and another record of the request, all or none of which were to be written, may be there',
+    'no answer told it, and another record of the request, all or none of which were to be written, may be there',
     false,
   ),
 };
@@ -394,6 +394,6 @@ const clashElsewhere: RecordOutcome = {
     category: 'conflict',
     retryable: false,
     message:
-      'the answer was lost, and nothing was written: another record of the request, all or none of which were to be written, exists already',
+      'its outcome was unknown, and nothing was written: another record of the request, all or none of which were to be written, exists already',
   },
 };
