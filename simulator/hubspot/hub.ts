@@ -96,7 +96,7 @@ export function tableOf(hub: Hub, type: ObjectType): Table {
     },
     frozen: () => hub.settings.freezeIndex,
   };
-  const table = createTable(type, unique, indexing, () => portal.madeFrom);
+  const table = createTable(type, { unique, indexing, madeFrom: () => portal.madeFrom });
   portal.tables.set(type, table);
   return table;
 }

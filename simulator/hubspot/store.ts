@@ -38,16 +38,16 @@ export type Table = {
 const FIRST_ID = 501;
 const HISTORY_CAP = 20;
 
-/**
- * Makes an empty table; `unique` names the properties held unique from the start. `madeFrom`: the
- * least id of a record that brings none, as of now.
- */
-export function createTable(
-  type: ObjectType,
-  unique: string[],
-  indexing: Indexing,
-  madeFrom: () => number,
-): Table {
+type TableOptions = {
+  /** The properties held unique from the start. */
+  unique: string[];
+  indexing: Indexing;
+  /** The least id, as of now, of a record that brings none. */
+  madeFrom: () => number;
+};
+
+/** Makes an empty table. */
+export function createTable(type: ObjectType, { unique, indexing, madeFrom }: TableOptions): Table {
   const byId = new Map<string, Row>();
   const merged = new Map<string, Row>();
   const uniques = createUniques(unique);

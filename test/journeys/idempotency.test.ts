@@ -6,6 +6,7 @@ import {
   fault,
   install,
   type Customer,
+  type ProblemBody,
   type WriteBody,
 } from '../customer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
@@ -83,6 +84,27 @@ describe('test/journeys/idempotency', () => {
     expect(all.filter((one) => !isReplay(one))).toHaveLength(1);
     await acme.settled(all[0]!.body.operationId);
     expect(await made('fifty')).toBe(1);
+  });
+
+  it('a key under another name is refused, and nothing is written', async () => {
+    const path = '/write/v1/projects/default/integrations/hubspot-crm/objects/companies';
+    const misnamed = await platform.call<ProblemBody>('POST', path, create('Misnamed'), {
+      headers: { 'x-idempotency-key': newKey() },
+    });
+    expect(misnamed).toMatchObject({
+      status: 400,
+      body: { issues: [{ in: 'header', name: 'x-idempotency-key' }] },
+    });
+    const inBody = await platform.call<ProblemBody>('POST', path, {
+      ...create('Misnamed'),
+      idempotencyKey: newKey(),
+      name: 'Misnamed',
+    });
+    expect(inBody.body.issues?.map(({ detail }) => detail).toSorted()).toEqual([
+      'belongs in the header `idempotency-key`',
+      'is not a known property here; "record" takes fields of any name',
+    ]);
+    expect(await made('Misnamed')).toBe(0);
   });
 
   it('synchronous ones at once are sent once: the others wait and ask again', async () => {

@@ -270,6 +270,7 @@ describe('kit/http/server', () => {
     ['PUT', '/of/7', 'This path takes DELETE and GET.'],
     ['PUT', '/of/7:cancel?now=1', 'This path takes DELETE and GET and POST.'],
     ['PUT', '/of:search', 'This path takes POST.'],
+    ['POST', '/of/7:search', 'There is POST /of:search, not for one alone.'],
     ['PUT', '/of/7/more', unnamed],
     ['PUT', '/off', unnamed],
   ] as const)('of %s %s, which is no route, it says: %s', async (method, url, said) => {

@@ -265,8 +265,7 @@ function unknownRoute(
   remedy: string | undefined,
 ): Problem {
   const [path = ''] = url.split('?', 1);
-  const taken = methods.of(path);
-  const helps = remedy ?? (taken.length > 0 ? `This path takes ${taken.join(' and ')}.` : undefined);
+  const helps = remedy ?? methods.remedyFor(method, path);
   const detail = `There is no ${method} ${path}.`;
   return problem('route-not-found', { detail, ...(helps === undefined ? {} : { remedy: helps }) });
 }

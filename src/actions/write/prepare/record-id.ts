@@ -53,8 +53,11 @@ function isRecordId(id: unknown): boolean {
 
 /** What is wrong with the id of a record that is changed or deleted. */
 export function faultOfId(type: WriteKind, record: Record<string, unknown>): string | undefined {
-  if (!isRecordId(record['id']))
-    return `is required for ${type === 'update' ? 'an update' : 'a delete'}: the provider's record id`;
+  if (!isRecordId(record['id'])) {
+    const other = Object.keys(record).find((name) => name !== 'id' && name.toLowerCase() === 'id');
+    const told = other === undefined ? '' : `; it is called \`id\`, not \`${other}\``;
+    return `is required for ${type === 'update' ? 'an update' : 'a delete'}: the provider's record id${told}`;
+  }
   const id = idOf(record);
   if (/\s/.test(id)) return "holds a blank; send the provider's record id as it is";
   if (id.length <= maxRecordIdLength) return undefined;
