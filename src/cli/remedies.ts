@@ -28,6 +28,8 @@ const inShell: Readonly<Record<string, string>> = {
   'connection-bad-credentials': 'Send the customer the link of `svc connections reconnect`.',
   'shutting-down': 'Run the command again; another node will take it.',
   'outcome-unknown': settleUnknown,
+  'idempotency-key-reused':
+    'Use a new --idempotency-key for another write; `svc operations get` tells what this one stands for.',
   'outcome-known': 'Resolve only records whose outcome is unknown: `svc operations records` tells them.',
   'outcome-unresolved':
     'Look at the records in the provider and settle them first with `svc operations resolve`.',
@@ -74,6 +76,7 @@ const always = new Set([
   'unauthenticated',
   'route-not-found',
   'installation-not-found',
+  'idempotency-key-reused',
 ]);
 
 /** Whether a remedy names a request to send, or a header of one, which nobody in a shell has at hand. */
