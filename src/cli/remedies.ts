@@ -28,6 +28,7 @@ const inShell: Readonly<Record<string, string>> = {
   'connection-bad-credentials': 'Send the customer the link of `svc connections reconnect`.',
   'shutting-down': 'Run the command again; another node will take it.',
   'outcome-unknown': settleUnknown,
+  'provider-timeout': settleUnknown,
   'idempotency-key-reused':
     'Use a new --idempotency-key for another write; `svc operations get` tells what this one stands for.',
   'outcome-known': 'Resolve only records whose outcome is unknown: `svc operations records` tells them.',

@@ -37,14 +37,14 @@ export const providerProblems = {
   'provider-timeout': varying(
     504,
     'The provider did not answer in time',
-    'A write with an `Idempotency-Key` is not done twice: send it again with the key, and the answer is what became of it. Of any other, look whether it was done before you repeat it: at the operation and, once that has ended, at the record in the provider. What only reads may be repeated.',
-    'The provider did not answer within the limit for one call. What was asked for may be done, or may still be done later. An update or a delete may be repeated (`retryable` is true; under its `Idempotency-Key` with `Retry-Failed: true`), a create may not.',
+    'Look whether it was done before you repeat it. What only reads may be repeated.',
+    'The provider did not answer within the limit for one call. What was asked for may be done, or may still be done later. Of writes, an update or a delete may be repeated (`retryable` is true; under its `Idempotency-Key` with `Retry-Failed: true`), a create may not, unless it has an `Idempotency-Key`: under that it is not done twice, and the answer is what became of it. For calls through the proxy svc keeps no keys.',
   ),
   'outcome-unknown': varying(
     502,
     'The outcome is not known',
-    'Look the operation up, or send the request again with the same `Idempotency-Key`, where it has one: while the operation is in progress, the record is still being looked for. Once it has ended and the outcome is still unknown, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
-    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true; under its `Idempotency-Key` with `Retry-Failed: true`), a create may not. An update that is written again later comes over what was written since: look at the record first if others write it. An asynchronous write without an `Idempotency-Key` is answered so, too, when the database did not say whether it accepted it.',
+    'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
+    'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true; under its `Idempotency-Key` with `Retry-Failed: true`), a create may not, unless it has an `Idempotency-Key`: under that it is not done twice, and the answer is what became of it. An update that is written again later comes over what was written since: look at the record first if others write it. An asynchronous write without an `Idempotency-Key` is answered so, too, when the database did not say whether it accepted it.',
   ),
 } as const satisfies Record<string, ProblemKind>;
 

@@ -143,6 +143,10 @@ const remedies: Partial<Record<ProblemCode, string>> = {
   'outcome-unknown': `Send the request again, with ${again}: ${sameAnswer}.`,
 };
 
+/** Of what is not written again, since it may have been done. */
+const remedyOfUnknown =
+  'Send the request again later with the same `Idempotency-Key`, where it has one: it is not done twice, and the answer is what became of it by then. Or look the operation up: while it is in progress, the record is still being looked for. Once it has ended and the outcome is still unknown, look at the record in the provider and settle it: POST …/operations/{id}:resolve.';
+
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string): Problem | undefined {
   const { category, message, provider, retryable, retryAfterMs } = failure;
@@ -158,8 +162,9 @@ function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string
   if (failure.refusedHere) return problem('egress-refused', details);
   const code = codeOf(failure);
   if (!code) return undefined;
-  const isWrittenAgain = retryable && (category !== 'unknownOutcome' || leavesTheSame(kind));
-  const remedy = isWrittenAgain ? remedies[code] : undefined;
+  const isUnknown = category === 'unknownOutcome';
+  const isWrittenAgain = retryable && (!isUnknown || leavesTheSame(kind));
+  const remedy = isWrittenAgain ? remedies[code] : isUnknown ? remedyOfUnknown : undefined;
   return problem(code, { ...details, ...(remedy === undefined ? {} : { remedy }) });
 }
 
