@@ -156,6 +156,11 @@ describe('simulator/hubspot/oauth', () => {
     expect((await get(str(accessToken))).body).toMatchObject({ category: 'EXPIRED_AUTHENTICATION' });
   });
 
+  it.each(['555001', 555_001])('issues a token of the account %j', async (account) => {
+    const issued = await hub.sim('POST', '/tokens', { action: 'issue', account });
+    expect(issued['account']).toBe('555001');
+  });
+
   it('answers 403 with the scopes that are missing', async () => {
     const { accessToken } = await hub.sim('POST', '/tokens', {
       action: 'issue',

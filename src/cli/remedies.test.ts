@@ -88,6 +88,12 @@ describe('cli/remedies', () => {
   it('names the operation that the problem is about, and leaves a remedy alone that names no request', () => {
     expect(told('nothing-to-retry', 'op-1')).toBe('Look at the outcomes: `svc operations records op-1`.');
     expect(told('idempotency-key-reused', 'op-1')).toContain('`svc operations get op-1`');
+    const timedOut = {
+      code: 'provider-timeout',
+      remedy: 'POST …/operations/{id}:resolve',
+      operationId: 'op-1',
+    };
+    expect(remedyOf(timedOut)).toBe(told('outcome-unknown', 'op-1'));
     const header = 'Send the request again, with `Retry-Failed: true`.';
     expect(remedyOf({ code: 'outcome-unknown', remedy: header, operationId: 'op-1' })).toBe(
       told('outcome-unknown', 'op-1'),

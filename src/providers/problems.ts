@@ -43,7 +43,7 @@ export const providerProblems = {
   'outcome-unknown': varying(
     502,
     'The outcome is not known',
-    'Look the operation up: while it is in progress, the record is still being looked for. Once it has ended, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
+    'Send the request again later with the same `Idempotency-Key`, where it has one: it is not done twice, and the answer is what became of it by then. Or look the operation up: while it is in progress, the record is still being looked for. Once it has ended and the outcome is still unknown, look at the record in the provider and settle it: POST …/operations/{id}:resolve.',
     'The request was sent, but its answer was lost. The record may have been written or not; it was not sent again. An update or a delete may be repeated (`retryable` is true; under its `Idempotency-Key` with `Retry-Failed: true`), a create may not, unless it has an `Idempotency-Key`: under that it is not done twice, and the answer is what became of it. An update that is written again later comes over what was written since: look at the record first if others write it. An asynchronous write without an `Idempotency-Key` is answered so, too, when the database did not say whether it accepted it.',
   ),
 } as const satisfies Record<string, ProblemKind>;

@@ -10,6 +10,7 @@ import { patience } from '../../kit/http/request-time.ts';
 import { callersTrace } from '../../kit/http/traced-requests.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Logger } from '../../kit/log.ts';
+import { problemKindOf } from '../../kit/problem-catalogue.ts';
 import { problem, refuse, type Problem } from '../../kit/problem.ts';
 import { runIn, startSpan } from '../../kit/trace.ts';
 import { breakBody, limitRest } from './body.ts';
@@ -133,4 +134,4 @@ function unreadableBody(): Problem {
   });
 }
 
-const byClient = 'Let an HTTP client frame the request.';
+const byClient = problemKindOf('malformed-request').remedy;

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../kit/problem-catalogue.ts';
+import { problemKindOf, type ProblemCode } from '../../kit/problem-catalogue.ts';
 import { problem, type Problem } from '../../kit/problem.ts';
 import {
   unknownOutcome,
@@ -143,10 +143,6 @@ const remedies: Partial<Record<ProblemCode, string>> = {
   'outcome-unknown': `Send the request again, with ${again}: ${sameAnswer}.`,
 };
 
-/** Of what is not written again, since it may have been done. */
-const remedyOfUnknown =
-  'Send the request again later with the same `Idempotency-Key`, where it has one: it is not done twice, and the answer is what became of it by then. Or look the operation up: while it is in progress, the record is still being looked for. Once it has ended and the outcome is still unknown, look at the record in the provider and settle it: POST …/operations/{id}:resolve.';
-
 /** Failures for which there is a status of their own: the provider said nothing of the record. */
 function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string): Problem | undefined {
   const { category, message, provider, retryable, retryAfterMs } = failure;
@@ -164,7 +160,9 @@ function problemOf({ kind }: AnsweredPlan, failure: Failure, operationId: string
   if (!code) return undefined;
   const isUnknown = category === 'unknownOutcome';
   const isWrittenAgain = retryable && (!isUnknown || leavesTheSame(kind));
-  const remedy = isWrittenAgain ? remedies[code] : isUnknown ? remedyOfUnknown : undefined;
+  // The same holds for what was given up after its time.
+  const others = isUnknown ? problemKindOf('outcome-unknown').remedy : undefined;
+  const remedy = isWrittenAgain ? remedies[code] : others;
   return problem(code, { ...details, ...(remedy === undefined ? {} : { remedy }) });
 }
 
